@@ -1,0 +1,3 @@
+from regraft.cli.main import main
+
+raise SystemExit(main())

@@ -1,0 +1,34 @@
+"""One shape for what any check finds."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["error", "warning", "note"]
+Confidence = Literal["high", "medium", "low"]
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A place that proves a finding. Lines start at 1."""
+
+    path: str
+    line: int | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`rule` is a stable word; an `error` makes the answer no, a `warning` and a `note` do not.
+
+    Lines and columns start at 1 and are None where the finding has no place in a text.
+    """
+
+    rule: str
+    severity: Severity
+    message: str
+    path: str
+    line: int | None = None
+    column: int | None = None
+    confidence: Confidence = "high"
+    witnesses: tuple[Witness, ...] = ()
+    fix: str | None = None

@@ -1,0 +1,73 @@
+"""The plan: what one run will test, for one image. Field names are the JSON's; a golden file keeps them."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from regraft.core.objects import Commit, Sha256, Tree
+
+SCHEMA = "regraft.plan/1"
+
+PatchState = Literal["applies", "already-there", "partial", "conflict", "target-gone", "unreadable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What decided: an input, a line of the body, the lock, the followed head, or nothing that was named."""
+
+    kind: Literal["input", "body", "lock", "head", "unnamed"]
+    line: int | None = None
+    column: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPatch:
+    path: str
+    sha256: Sha256
+    state: PatchState | None  # None where the dependency is kept: the image's own build applied it
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedDependency:
+    action: Literal["override", "keep"]
+    ref: str | None  # as written
+    source: Source
+    url: str
+    commit: Commit | None  # a kept dependency has the baseline's, or None
+    tree: Tree | None  # what the tracked files must make, patches included
+    patches: tuple[PlannedPatch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedImage:
+    name: str
+    reference: str | None
+    digest: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineSource:
+    source: Literal["label", "file", "probe"]
+    digest: Sha256
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    level: Literal["notice", "warning"]
+    code: str
+    message: str
+    line: int | None = None
+    column: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    schema: str
+    digest: Sha256
+    request: Sha256
+    project: str
+    manifest: Sha256
+    suites: tuple[str, ...]
+    image: PlannedImage
+    baseline: BaselineSource | None
+    dependencies: dict[str, PlannedDependency]
+    notes: tuple[Note, ...]
