@@ -138,7 +138,7 @@ class Git:
     def run(
         self,
         arguments: Sequence[str],
-        at: At = At(),  # noqa: B008 - frozen
+        at: At = At(),
         *,
         stdin: bytes = b"",
         env: Mapping[str, str] | None = None,
@@ -154,7 +154,7 @@ class Git:
     def run_remote(
         self,
         arguments: Sequence[str],
-        at: At = At(),  # noqa: B008 - frozen
+        at: At = At(),
         *,
         url: str,
         token: str | None = None,
