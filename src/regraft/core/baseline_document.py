@@ -1,0 +1,39 @@
+"""The baseline as a file: `baselines/IMAGE.json` in the project."""
+
+from regraft.core import document
+from regraft.core.baseline import SCHEMA, Baseline
+from regraft.core.objects import parse_commit, parse_sha256, parse_tree
+from regraft.errors import InputError
+
+
+def path_of(image: str) -> str:
+    """Where the project keeps the baseline of an image, relative to its root."""
+    return f"baselines/{image}.json"
+
+
+def encode_baseline(baseline: Baseline) -> bytes:
+    return document.encode(baseline)
+
+
+def decode_baseline(data: bytes, image: str) -> Baseline:
+    """The baseline in `data`. Raises InputError: what `document.decode` raises, bad-hash, other-image."""
+    name = path_of(image)
+    baseline = document.decode(data, Baseline, SCHEMA, name)
+    if baseline.image != image:
+        raise InputError(
+            "other-image",
+            f"the baseline is of image {baseline.image!r:.80}, not of {image!r}",
+            where=name,
+            hint=f"probe {image} and commit what `regraft image probe --write` gives",
+        )
+    for dependency, held in baseline.dependencies.items():
+        try:
+            if held.commit is not None:
+                parse_commit(held.commit)
+            if held.tree is not None:
+                parse_tree(held.tree)
+            for patch in held.patches:
+                parse_sha256(patch.sha256)
+        except ValueError as error:
+            raise InputError("bad-hash", f"dependencies.{dependency}: {error}", where=name) from None
+    return baseline

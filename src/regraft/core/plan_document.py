@@ -1,0 +1,84 @@
+"""The plan as a file: sealed by its digest, and refused when it was edited."""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+from regraft.core import document
+from regraft.core.canonical import digest
+from regraft.core.objects import Sha256, parse_commit, parse_sha256, parse_tree
+from regraft.core.plan import SCHEMA, Plan, PlannedDependency, PlannedImage
+from regraft.errors import InputError
+
+
+def seal(plan: Plan) -> Plan:
+    """The same plan with the digest that its content has."""
+    return dataclasses.replace(plan, digest=plan_digest(plan))
+
+
+def plan_digest(plan: Plan) -> Sha256:
+    """The digest over what decides what is tested; refs, sources, states, notes and the baseline are not part of it."""
+    return digest(
+        {
+            "schema": plan.schema,
+            "project": plan.project,
+            "manifest": plan.manifest,
+            "suites": list(plan.suites),
+            "image": _image(plan.image),
+            "dependencies": {name: _dependency(planned) for name, planned in plan.dependencies.items()},
+        }
+    )
+
+
+def encode_plan(plan: Plan) -> bytes:
+    return document.encode(plan)
+
+
+def decode_plan(data: bytes, name: str) -> Plan:
+    """The plan in a file. Raises InputError: what `document.decode` raises, bad-hash, edited-plan."""
+    plan = document.decode(data, Plan, SCHEMA, name)
+    for place, problem in _bad_hashes(plan):
+        raise InputError("bad-hash", f"{place}: {problem}", where=name)
+    if plan_digest(plan) != plan.digest:
+        raise InputError(
+            "edited-plan",
+            "the plan does not have the digest that it names: it was edited, or cut",
+            where=name,
+            hint="make the plan again with `regraft plan`, and hand that file on unchanged",
+        )
+    return plan
+
+
+def _image(image: PlannedImage) -> dict[str, Any]:
+    return {"name": image.name, "reference": image.reference, "digest": image.digest}
+
+
+def _dependency(planned: PlannedDependency) -> dict[str, Any]:
+    return {
+        "action": planned.action,
+        "url": planned.url,
+        "commit": planned.commit,
+        "tree": planned.tree,
+        "patches": [{"path": patch.path, "sha256": patch.sha256} for patch in planned.patches],
+    }
+
+
+def _bad_hashes(plan: Plan) -> Iterator[tuple[str, str]]:
+    checks: list[tuple[str, Any, str | None]] = [
+        ("digest", parse_sha256, plan.digest),
+        ("request", parse_sha256, plan.request),
+        ("manifest", parse_sha256, plan.manifest),
+        ("baseline.digest", parse_sha256, plan.baseline.digest if plan.baseline else None),
+    ]
+    for name, planned in plan.dependencies.items():
+        checks.append((f"dependencies.{name}.commit", parse_commit, planned.commit))
+        checks.append((f"dependencies.{name}.tree", parse_tree, planned.tree))
+        checks.extend((f"dependencies.{name}.patches", parse_sha256, patch.sha256) for patch in planned.patches)
+        if planned.action == "override" and (planned.commit is None or planned.tree is None):
+            yield f"dependencies.{name}", "an override has a commit and a tree"
+    for place, parse, value in checks:
+        try:
+            if value is not None:
+                parse(value)
+        except ValueError as error:
+            yield place, str(error)

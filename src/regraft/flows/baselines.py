@@ -1,0 +1,46 @@
+"""What an image held before the run, as far as the project knows."""
+
+from dataclasses import dataclass
+
+from regraft.core.baseline import Baseline
+from regraft.core.baseline_document import decode_baseline, path_of
+from regraft.core.canonical import digest
+from regraft.core.document import LIMIT
+from regraft.core.plan import BaselineSource, Note
+from regraft.flows.ports import ProjectFiles
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A baseline and where it comes from, or two times None; the notes say why there is none."""
+
+    baseline: Baseline | None
+    source: BaselineSource | None
+    notes: tuple[Note, ...]
+
+
+def read_baseline(image: str, reference: str | None, files: ProjectFiles) -> Held:
+    """The committed baseline of an image that is started as `reference`.
+
+    A baseline that was taken from another reference says nothing about this one. Raises InputError where the file is
+    damaged.
+    """
+    path = path_of(image)
+    data = files.read(path, LIMIT)
+    if data is None:
+        return _unknown(f"what {image} holds is not known: there is no {path}")
+    baseline = decode_baseline(data, image)
+    if baseline.reference != reference:
+        return _unknown(f"{path} was taken from {baseline.reference}, and this run uses {reference}")
+    return Held(baseline, BaselineSource("file", digest(_plain(baseline))), ())
+
+
+def _unknown(why: str) -> Held:
+    message = f"{why}; kept dependencies cannot be compared, `regraft image probe --write` records them"
+    return Held(None, None, (Note("notice", "baseline-unknown", message),))
+
+
+def _plain(baseline: Baseline) -> object:
+    import msgspec  # noqa: PLC0415 - `document` has loaded it by now
+
+    return msgspec.to_builtins(baseline)

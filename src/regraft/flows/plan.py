@@ -1,0 +1,201 @@
+"""From directives and inputs to one plan per image, all from one resolution."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from regraft.core.canonical import digest
+from regraft.core.directives import Directive, TagDirective
+from regraft.core.findings import Finding
+from regraft.core.manifest import Image, Manifest
+from regraft.core.objects import Sha256
+from regraft.core.plan import SCHEMA, Note, Plan, PlannedDependency, PlannedImage, PlannedPatch, Source
+from regraft.core.plan_document import seal
+from regraft.core.spelling import nearest
+from regraft.errors import InputError, raise_all
+from regraft.flows.ask import Asked
+from regraft.flows.draft import Decision, Draft, Drafting
+from regraft.flows.gate import Gate, Verdict
+from regraft.flows.patch_files import PatchFiles, sha256
+from regraft.flows.ports import ProjectFiles, Upstream
+from regraft.flows.pulls import FindUpstreamPull, confirm_pulls
+from regraft.flows.resolve import Pin, Wanted, resolve
+
+_UNSEALED = Sha256("0" * 64)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far one directive goes: the images whose plan it decides, their suites, and where something beat it."""
+
+    text: str
+    source: Source
+    images: tuple[str, ...]
+    suites: tuple[str, ...]
+    overruled: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The plans by image, and all that was found on the way. An error among the findings is a stop."""
+
+    plans: dict[str, Plan]
+    findings: tuple[Finding, ...]
+    asked: Asked
+    reach: tuple[Reach, ...]
+
+    @property
+    def stopped(self) -> bool:
+        return any(finding.severity == "error" for finding in self.findings)
+
+    @property
+    def overridden(self) -> bool:
+        return any(one.action == "override" for plan in self.plans.values() for one in plan.dependencies.values())
+
+
+def plan(
+    manifest: Manifest,
+    asked: Asked,
+    images: Sequence[str],
+    *,
+    files: ProjectFiles,
+    upstream: Upstream,
+    gate: Gate,
+    find_pull: FindUpstreamPull | None,
+) -> Planned:
+    """Plans for the named images, or for all of them where none is named.
+
+    Raises InputError for what the body, the manifest or the arguments must mend, and OutsideError where the world failed.
+    A patch that does not fit, or a change that the install does not bring in, is a finding.
+    """
+    chosen = _chosen(manifest, images)
+    drafting = Drafting(manifest, asked, files)
+    drafts = [drafting.draft(image) for image in chosen]
+    patches = PatchFiles(files, chosen)
+    raise_all([*drafting.mistakes, *patches.mistakes])
+    wanted = list(dict.fromkeys(one.wanted for draft in drafts for one in draft.decisions if one.wanted))
+    pins = dict(zip(wanted, resolve(wanted, upstream), strict=True))
+    reach = tuple(_reach(manifest, asked, drafts))
+    common = (*asked.notes, *confirm_pulls(pins.items(), find_pull), *_unreached(reach))
+    findings: list[Finding] = []
+    plans: dict[str, Plan] = {}
+    for draft in drafts:
+        verdicts = {one.dependency.name: _judge(one, draft, pins, patches, gate) for one in draft.decisions}
+        findings += [found for one in verdicts.values() if one for found in one.findings if found not in findings]
+        plans[draft.image.name] = _plan(manifest, draft, verdicts, patches, common)
+    return Planned(plans, tuple(findings), asked, reach)
+
+
+def _chosen(manifest: Manifest, names: Sequence[str]) -> list[Image]:
+    mistakes = []
+    for name in names:
+        if name not in manifest.images:
+            known = ", ".join(manifest.images)
+            hint = nearest(name, manifest.images)
+            mistakes.append(
+                InputError(
+                    "unknown-image",
+                    f"the manifest has no image {name!r:.80}; it has {known}",
+                    where="--image",
+                    hint=f"did you mean {hint}?" if hint else None,
+                )
+            )
+    raise_all(mistakes)
+    return [image for image in manifest.images.values() if not names or image.name in names]
+
+
+def _judge(
+    decision: Decision, draft: Draft, pins: Mapping[Wanted, Pin], patches: PatchFiles, gate: Gate
+) -> Verdict | None:
+    if decision.wanted is None:
+        return None
+    pin = pins[decision.wanted]
+    return gate.judge(decision.dependency, decision.baked, pin, patches.series(decision.baked.patches), draft.held.baseline)
+
+
+def _plan(
+    manifest: Manifest,
+    draft: Draft,
+    verdicts: Mapping[str, Verdict | None],
+    patches: PatchFiles,
+    common: Iterable[Note],
+) -> Plan:
+    image = draft.image
+    dependencies = {
+        one.dependency.name: _dependency(one, verdicts[one.dependency.name], draft, patches) for one in draft.decisions
+    }
+    judged = (note for verdict in verdicts.values() if verdict for note in verdict.notes)
+    return seal(
+        Plan(
+            schema=SCHEMA,
+            digest=_UNSEALED,
+            request=_request(draft),
+            project=manifest.name,
+            manifest=manifest.sha256,
+            suites=tuple(suite.name for suite in manifest.suites.values() if suite.image == image.name),
+            image=PlannedImage(image.name, draft.reference, None),
+            baseline=draft.held.source,
+            dependencies=dependencies,
+            notes=tuple(dict.fromkeys((*common, *draft.notes, *judged))),
+        )
+    )
+
+
+def _dependency(decision: Decision, verdict: Verdict | None, draft: Draft, patches: PatchFiles) -> PlannedDependency:
+    if verdict is not None:
+        return PlannedDependency(
+            action="override",
+            ref=decision.choice.winner.ref.text if decision.choice else None,
+            source=decision.source,
+            url=verdict.pin.url,
+            commit=verdict.pin.commit,
+            tree=verdict.tree,
+            patches=verdict.patches,
+        )
+    baseline = draft.held.baseline
+    held = baseline.dependencies.get(decision.dependency.name) if baseline else None
+    return PlannedDependency(
+        action="keep",
+        ref=None,
+        source=decision.source,
+        url=decision.dependency.url,
+        commit=held.commit if held else None,
+        tree=held.tree if held else None,
+        patches=tuple(
+            PlannedPatch(patch.path, sha256(patch), None) for patch in patches.series(decision.baked.patches)
+        ),
+    )
+
+
+def _request(draft: Draft) -> Sha256:
+    """What was asked of this image, and nothing else that the body says."""
+    named = {one.dependency.name: one.choice.winner.ref.text for one in draft.decisions if one.choice}
+    return digest({"image": draft.image.name, "refs": named, "tag": draft.tag.winner.tag if draft.tag else None})
+
+
+def _reach(manifest: Manifest, asked: Asked, drafts: Sequence[Draft]) -> Iterator[Reach]:
+    for directive in (*asked.directives, *asked.tags):
+        images = [draft.image.name for draft in drafts if _holds(directive, draft)]
+        overruled = [draft.image.name for draft in drafts if _loses(directive, draft)]
+        suites = [suite.name for suite in manifest.suites.values() if suite.image in images]
+        scope = f"[{directive.scope}]" if directive.scope else ""
+        value = directive.ref.text if isinstance(directive, Directive) else directive.tag
+        text = f"{directive.key}{scope}: {value}"
+        yield Reach(text, directive.source, tuple(images), tuple(suites), tuple(overruled))
+
+
+def _holds(directive: Directive | TagDirective, draft: Draft) -> bool:
+    winners = [one.choice.winner for one in draft.decisions if one.choice]
+    return any(directive is winner for winner in winners) or (draft.tag is not None and directive is draft.tag.winner)
+
+
+def _loses(directive: Directive | TagDirective, draft: Draft) -> bool:
+    losers = [loser for one in draft.decisions if one.choice for loser in one.choice.losers]
+    beaten = draft.tag.losers if draft.tag else ()
+    return any(directive is loser for loser in (*losers, *beaten))
+
+
+def _unreached(reach: Iterable[Reach]) -> Iterator[Note]:
+    for one in reach:
+        if not one.images and not one.overruled:
+            message = f"{one.text!r:.160} reaches none of the images that are planned here"
+            yield Note("warning", "reaches-nothing", message, one.source.line, one.source.column)
