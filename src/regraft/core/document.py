@@ -17,6 +17,17 @@ def encode(document: Any) -> bytes:
     return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
 
+def encode_one_line(document: Any) -> str:
+    """The same, without white space between its parts."""
+    return msgspec.json.encode(document).decode()
+
+
+def plain(document: Any) -> dict[str, Any]:
+    """The same as dictionaries, lists and text."""
+    built: dict[str, Any] = msgspec.to_builtins(document)
+    return built
+
+
 def decode(data: bytes, kind: type[Document], schema: str, name: str) -> Document:
     """The document in `data`, or InputError that says what in `name` is wrong.
 

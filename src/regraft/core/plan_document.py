@@ -34,6 +34,11 @@ def encode_plan(plan: Plan) -> bytes:
     return document.encode(plan)
 
 
+def one_line(plan: Plan) -> str:
+    """The same document without a line end in it, for an output or an environment variable."""
+    return document.encode_one_line(plan)
+
+
 def decode_plan(data: bytes, name: str) -> Plan:
     """The plan in a file. Raises InputError: what `document.decode` raises, bad-hash, edited-plan."""
     plan = document.decode(data, Plan, SCHEMA, name)

@@ -1,38 +1,18 @@
 """What was asked for: inputs, and the body as it is now."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
+from regraft.core.asked import Asked, BodySource
 from regraft.core.directive_reader import read_body, read_inputs
-from regraft.core.directives import Directive, Reading, TagDirective, Vocabulary
+from regraft.core.directives import Reading, Vocabulary
 from regraft.core.event import Event
 from regraft.core.plan import Note
 from regraft.core.pull_request import PullRequest
 from regraft.errors import OutsideError, raise_all
 
-BodySource = Literal["none", "given", "event", "live"]
-
 FindPull = Callable[[str, int], PullRequest | None]
 """(`owner/name`, number) -> the pull request as it is now, or None where there is none to be seen."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """Everything that was written, understood and ignored. `source` says whose body was read."""
-
-    source: BodySource
-    inputs: Reading
-    body: Reading
-    notes: tuple[Note, ...]
-
-    @property
-    def directives(self) -> tuple[Directive, ...]:
-        return self.inputs.directives + self.body.directives
-
-    @property
-    def tags(self) -> tuple[TagDirective, ...]:
-        return self.inputs.tags + self.body.tags
 
 
 def ask(
@@ -62,8 +42,7 @@ def _joined(given: Reading, dispatched: Reading) -> Reading:
     named = {(one.key, one.scope) for one in (*given.directives, *given.tags)}
     return replace(
         given,
-        directives=given.directives
-        + tuple(one for one in dispatched.directives if (one.key, one.scope) not in named),
+        directives=given.directives + tuple(one for one in dispatched.directives if (one.key, one.scope) not in named),
         tags=given.tags + tuple(one for one in dispatched.tags if (one.key, one.scope) not in named),
         notes=given.notes + dispatched.notes,
         mistakes=given.mistakes + dispatched.mistakes,

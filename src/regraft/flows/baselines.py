@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from regraft.core.baseline import Baseline
 from regraft.core.baseline_document import decode_baseline, path_of
 from regraft.core.canonical import digest
-from regraft.core.document import LIMIT
+from regraft.core.document import LIMIT, plain
 from regraft.core.plan import BaselineSource, Note
 from regraft.flows.ports import ProjectFiles
 
@@ -32,15 +32,9 @@ def read_baseline(image: str, reference: str | None, files: ProjectFiles) -> Hel
     baseline = decode_baseline(data, image)
     if baseline.reference != reference:
         return _unknown(f"{path} was taken from {baseline.reference}, and this run uses {reference}")
-    return Held(baseline, BaselineSource("file", digest(_plain(baseline))), ())
+    return Held(baseline, BaselineSource("file", digest(plain(baseline))), ())
 
 
 def _unknown(why: str) -> Held:
     message = f"{why}; kept dependencies cannot be compared, `regraft image probe --write` records them"
     return Held(None, None, (Note("notice", "baseline-unknown", message),))
-
-
-def _plain(baseline: Baseline) -> object:
-    import msgspec  # noqa: PLC0415 - `document` has loaded it by now
-
-    return msgspec.to_builtins(baseline)

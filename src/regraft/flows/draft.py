@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from regraft.core.asked import Asked
 from regraft.core.lock import read_lock
 from regraft.core.manifest import Baked, Dependency, Image, Manifest
 from regraft.core.objects import Commit
 from regraft.core.plan import Note, Source
 from regraft.core.precedence import Choice, TagChoice, choose, choose_tag
 from regraft.errors import InputError, MistakesError
-from regraft.flows.ask import Asked
 from regraft.flows.baselines import Held, read_baseline
 from regraft.flows.ports import ProjectFiles
 from regraft.flows.resolve import Wanted

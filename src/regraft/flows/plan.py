@@ -1,18 +1,18 @@
 """From directives and inputs to one plan per image, all from one resolution."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from regraft.core.asked import Asked
 from regraft.core.canonical import digest
 from regraft.core.directives import Directive, TagDirective
 from regraft.core.findings import Finding
 from regraft.core.manifest import Image, Manifest
 from regraft.core.objects import Sha256
-from regraft.core.plan import SCHEMA, Note, Plan, PlannedDependency, PlannedImage, PlannedPatch, Source
+from regraft.core.plan import SCHEMA, Note, Plan, PlannedDependency, PlannedImage, PlannedPatch
 from regraft.core.plan_document import seal
+from regraft.core.planned import Planned, Reach
 from regraft.core.spelling import nearest
 from regraft.errors import InputError, raise_all
-from regraft.flows.ask import Asked
 from regraft.flows.draft import Decision, Draft, Drafting
 from regraft.flows.gate import Gate, Verdict
 from regraft.flows.patch_files import PatchFiles, sha256
@@ -23,36 +23,7 @@ from regraft.flows.resolve import Pin, Wanted, resolve
 _UNSEALED = Sha256("0" * 64)
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """How far one directive goes: the images whose plan it decides, their suites, and where something beat it."""
-
-    text: str
-    source: Source
-    images: tuple[str, ...]
-    suites: tuple[str, ...]
-    overruled: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """The plans by image, and all that was found on the way. An error among the findings is a stop."""
-
-    plans: dict[str, Plan]
-    findings: tuple[Finding, ...]
-    asked: Asked
-    reach: tuple[Reach, ...]
-
-    @property
-    def stopped(self) -> bool:
-        return any(finding.severity == "error" for finding in self.findings)
-
-    @property
-    def overridden(self) -> bool:
-        return any(one.action == "override" for plan in self.plans.values() for one in plan.dependencies.values())
-
-
-def plan(
+def plan(  # noqa: PLR0913 - its ports, by name
     manifest: Manifest,
     asked: Asked,
     images: Sequence[str],
@@ -109,7 +80,9 @@ def _judge(
     if decision.wanted is None:
         return None
     pin = pins[decision.wanted]
-    return gate.judge(decision.dependency, decision.baked, pin, patches.series(decision.baked.patches), draft.held.baseline)
+    return gate.judge(
+        decision.dependency, decision.baked, pin, patches.series(decision.baked.patches), draft.held.baseline
+    )
 
 
 def _plan(
@@ -173,7 +146,7 @@ def _request(draft: Draft) -> Sha256:
 
 
 def _reach(manifest: Manifest, asked: Asked, drafts: Sequence[Draft]) -> Iterator[Reach]:
-    for directive in (*asked.directives, *asked.tags):
+    for directive in asked.everything:
         images = [draft.image.name for draft in drafts if _holds(directive, draft)]
         overruled = [draft.image.name for draft in drafts if _loses(directive, draft)]
         suites = [suite.name for suite in manifest.suites.values() if suite.image in images]

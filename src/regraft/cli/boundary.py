@@ -1,0 +1,103 @@
+"""Where errors become exit codes: the only place that prints them."""
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from regraft.errors import MistakesError, OutsideError, RegraftError
+
+BUG = 70
+INTERRUPTED = 130
+
+
+class Boundary:
+    """`with Boundary(words, environ) as edge: edge.code = ...`: afterwards `edge.code` is the exit code, whatever came."""
+
+    def __init__(self, words: Sequence[str], environ: Mapping[str, str]) -> None:
+        self.code = BUG
+        self._words = words
+        self._environ = environ
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        match error:
+            case None:
+                return self._flush()
+            case SystemExit():  # argparse, after it printed a help text
+                self.code = error.code if isinstance(error.code, int) else BUG
+            case KeyboardInterrupt():
+                self._say("interrupted")
+                self.code = INTERRUPTED
+            case BrokenPipeError():
+                self._drop_output()
+            case RegraftError():
+                self._report(error)
+            case OSError():
+                from regraft.adapters.files import outside  # noqa: PLC0415
+
+                self._report(outside(error, str(error.filename or "")))
+            case RecursionError() | MemoryError():
+                self._report(OutsideError("too-deep", "the input is nested deeper, or is larger, than can be read"))
+            case Exception():
+                self._bug(error)
+            case _:
+                return False
+        return True
+
+    def _flush(self) -> bool:
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            self._drop_output()
+        except OSError as error:
+            from regraft.adapters.files import outside  # noqa: PLC0415
+
+            self._report(outside(error, "standard output"))
+        return False
+
+    def _drop_output(self) -> None:
+        """Nobody reads any more (`| head`): what was left unsaid is no success, and the interpreter's last flush is none."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        self.code = OutsideError.exit_code
+
+    def _report(self, error: RegraftError) -> None:
+        self.code = error.exit_code
+        mistakes = error.mistakes if isinstance(error, MistakesError) else (error,)
+        if self._json:
+            document: dict[str, Any] = {"error": _plain(error)}
+            if len(mistakes) > 1:
+                document["error"]["mistakes"] = [_plain(one) for one in mistakes]
+            print(json.dumps(document, indent=2))
+        from regraft.render.errors import annotations, error_text  # noqa: PLC0415
+
+        self._say(error_text(mistakes))
+        if self._environ.get("GITHUB_ACTIONS") == "true":
+            print(annotations(mistakes), end="", file=sys.stderr)
+
+    def _bug(self, error: Exception) -> None:
+        from regraft.render.errors import bug_report  # noqa: PLC0415
+
+        report = bug_report(error, self._words)
+        if self._json:
+            print(json.dumps({"error": {"code": "bug", "message": report, "where": None, "hint": None}}, indent=2))
+        self._say(report)
+        self.code = BUG
+
+    @property
+    def _json(self) -> bool:
+        pairs = zip(self._words, self._words[1:], strict=False)
+        return "--format=json" in self._words or ("--format", "json") in pairs
+
+    def _say(self, message: str) -> None:
+        print(message, file=sys.stderr)
+
+
+def _plain(error: RegraftError) -> dict[str, Any]:
+    return {"code": error.code, "message": error.message, "where": error.where, "hint": error.hint}

@@ -1,0 +1,74 @@
+"""The command line: which command runs, and the one boundary between errors and exit codes.
+
+A command is a module with `configure(parser)` and `run(args) -> int`; it imports what it needs inside itself, since the
+gate runs in a cold process at the head of every pull request.
+"""
+
+import os
+import sys
+
+from regraft import __version__
+
+COMMANDS = {
+    "demo": "the whole story on throw-away repositories; no network, no container engine",
+    "check": "what can be judged offline: manifest, patch files, locks, baselines",
+    "schema": "the JSON schema of the manifest",
+    "plan": "directives and inputs -> a plan per image, and the gate's outputs",
+    "verify": "is this machine what the plan says?",
+    "show": "read a plan or a receipt",
+    "diff": "compare two plans or receipts",
+    "image probe": "what an image really holds, as a baseline",
+}
+
+_USAGE = (
+    "usage: regraft COMMAND [OPTION]...\n\nProves what a CI run on a baked container image really tests.\n\ncommands:\n"
+)
+_BUG = 70
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 yes, 1 no, 2 your input, 3 the outside world, 130 interrupted."""
+    words = sys.argv[1:] if argv is None else argv
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    if words in (["--version"], ["-V"]):
+        print(f"regraft {__version__}")
+        return 0
+    if words in ([], ["--help"], ["-h"], ["help"]):
+        print(_USAGE + "".join(f"  {name:<14}{line}\n" for name, line in COMMANDS.items()), end="")
+        return 0 if words else 2
+    from regraft.cli import boundary  # noqa: PLC0415 - `--version` pays for nothing
+
+    with boundary.Boundary(words, dict(os.environ)) as edge:
+        edge.code = _run(words)
+    return edge.code
+
+
+def _run(words: list[str]) -> int:
+    import importlib  # noqa: PLC0415
+
+    from regraft.cli.arguments import parser_of  # noqa: PLC0415
+
+    name, rest = _command(words)
+    module = importlib.import_module(f"regraft.cli.{name.replace(' ', '_')}")
+    parser = parser_of(name, COMMANDS[name])
+    module.configure(parser)
+    code = module.run(parser.parse_args(rest))
+    return int(code)
+
+
+def _command(words: list[str]) -> tuple[str, list[str]]:
+    for size in (2, 1):
+        name = " ".join(words[:size])
+        if name in COMMANDS:
+            return name, words[size:]
+    from regraft.core.spelling import nearest  # noqa: PLC0415
+    from regraft.errors import InputError  # noqa: PLC0415
+
+    hint = nearest(words[0], COMMANDS)
+    raise InputError(
+        "unknown-command",
+        f"there is no command {words[0]!r:.80}",
+        hint=f"did you mean `regraft {hint}`?" if hint else "`regraft --help` lists the commands",
+    )

@@ -1,0 +1,134 @@
+"""`regraft plan`: directives and inputs -> a plan per image, and the gate's outputs."""
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from regraft.adapters import files
+from regraft.cli.wiring import open_project
+from regraft.core.event import LIMIT as EVENT_LIMIT
+from regraft.core.event import Event, read_event
+from regraft.core.planned import Planned
+from regraft.errors import InputError, raise_all
+
+BODY_LIMIT = 4 * 65_536  # bytes: GitHub's limit of 65,536 is in characters
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--image", action="append", default=[], metavar="NAME", help="plan this image; may be repeated (default: all)"
+    )
+    parser.add_argument("--body", metavar="FILE", help="the pull request's body; - is standard input")
+    parser.add_argument(
+        "--event", metavar="FILE", help="the event's payload (default in GitHub Actions, without --body: the run's own)"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=REF",
+        help="an input, as `ci_sglang_pr=#12`; may be repeated",
+    )
+    parser.add_argument(
+        "--output", metavar="FILE", help="write the plan here: a file for one image, a folder for several"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    from regraft.cli import wiring  # noqa: PLC0415 - one import for what only this command needs
+    from regraft.core.vocabulary import vocabulary  # noqa: PLC0415
+    from regraft.flows.ask import ask  # noqa: PLC0415
+    from regraft.flows.plan import plan  # noqa: PLC0415
+
+    environ = dict(os.environ)
+    project = open_project(args.project)
+    asked = ask(
+        vocabulary(project.manifest),
+        settings=_settings(args.set),
+        body=_body(args.body),
+        event=_event(args, environ),
+        find_pull=wiring.find_pull(environ),
+    )
+    with wiring.upstreams(project, environ) as ports:
+        planned = plan(project.manifest, asked, args.image, files=project.files, find_pull=ports.find_pull,
+                       upstream=ports.upstream, gate=ports.gate)  # fmt: skip
+    if not planned.stopped:
+        _write(planned, args.output)
+    _print(planned, args.format)
+    if environ.get("GITHUB_ACTIONS") == "true":
+        _publish(planned, environ)
+    return 1 if planned.stopped else 0
+
+
+def _settings(pairs: list[str]) -> list[tuple[str, str]]:
+    settings, mistakes = [], []
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            mistakes.append(InputError("usage", f"{pair!r:.120} is not NAME=REF", where="--set"))
+        settings.append((name.strip(), value))
+    raise_all(mistakes)
+    return settings
+
+
+def _body(path: str | None) -> str | None:
+    if path is None:
+        return None
+    data = sys.stdin.buffer.read(BODY_LIMIT + 1) if path == "-" else files.read(Path(path), BODY_LIMIT)
+    name = "standard input" if path == "-" else path
+    if len(data) > BODY_LIMIT:
+        raise InputError(
+            "body-too-long", f"more than {BODY_LIMIT} bytes; a body has at most 65,536 characters", where=name
+        )
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError("not-utf-8", f"byte {error.start + 1} is not UTF-8", where=name) from None
+
+
+def _event(args: argparse.Namespace, environ: Mapping[str, str]) -> Event | None:
+    path = args.event
+    if path is None and args.body is None and environ.get("GITHUB_ACTIONS") == "true":
+        path = environ.get("GITHUB_EVENT_PATH")
+    return read_event(files.read(Path(path), EVENT_LIMIT), path) if path else None
+
+
+def _write(planned: Planned, output: str | None) -> None:
+    if output is None:
+        return
+    from regraft.core.plan_document import encode_plan  # noqa: PLC0415
+
+    path = Path(output)
+    if len(planned.plans) == 1:
+        if path.is_dir():
+            raise InputError("usage", "one image is planned, and this is a folder", where=output, hint="name a file")
+        files.write(path, encode_plan(next(iter(planned.plans.values()))))
+        return
+    if path.exists() and not path.is_dir():
+        raise InputError("usage", "several images are planned, and this is a file", where=output, hint="name a folder")
+    for name, one in planned.plans.items():
+        files.write(path / f"{name}.json", encode_plan(one))
+
+
+def _print(planned: Planned, form: str) -> None:
+    from regraft.render import plan as render  # noqa: PLC0415
+
+    if form == "json":
+        print(render.planned_json(planned))
+        return
+    print("\n".join(render.planned_lines(planned)))
+
+
+def _publish(planned: Planned, environ: Mapping[str, str]) -> None:
+    from regraft.render import actions  # noqa: PLC0415
+    from regraft.render.plan import summary  # noqa: PLC0415
+
+    plans = list(planned.plans.values())
+    notes = dict.fromkeys(note for one in plans for note in one.notes)
+    print(actions.finding_annotations(planned.findings) + actions.note_annotations(notes), end="", file=sys.stderr)
+    if path := environ.get("GITHUB_STEP_SUMMARY"):
+        files.append(Path(path), summary(planned).encode())
+    if (path := environ.get("GITHUB_OUTPUT")) and not planned.stopped:
+        files.append(Path(path), actions.outputs(actions.gate_outputs(planned.plans, planned.overridden)))

@@ -1,0 +1,74 @@
+"""The receipt: the plan's shape, filled with what was found on the machine afterwards."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from regraft.core.baseline import Distribution
+from regraft.core.findings import Finding
+from regraft.core.objects import Commit, Sha256, Tree
+from regraft.core.plan import BaselineSource, Note, PlannedDependency, PlannedImage
+
+SCHEMA = "regraft.receipt/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A dependency as it was at one moment: None for what nobody knows."""
+
+    commit: Commit | None
+    tree: Tree | None
+    distributions: dict[str, str] | None  # normalized name -> version, those that the manifest names for it
+
+
+@dataclass(frozen=True, slots=True)
+class FoundImport:
+    """Where a fresh interpreter finds a module: `places` holds its file, or each folder of a namespace package."""
+
+    name: str
+    places: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDependency:
+    planned: PlannedDependency
+    before: Held
+    after: Held
+    imports: tuple[FoundImport, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """The environment's distributions, sorted by name: before from the baseline (None where there is none), and after."""
+
+    python: str | None
+    before: tuple[Distribution, ...] | None
+    after: tuple[Distribution, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """When, apart from what is compared: UTC in ISO 8601, and seconds."""
+
+    finished: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """`plan` is the plan's digest, `digest` that of everything here but `times`."""
+
+    schema: str
+    digest: Sha256
+    plan: Sha256
+    request: Sha256
+    project: str
+    manifest: Sha256
+    suites: tuple[str, ...]
+    image: PlannedImage
+    baseline: BaselineSource | None
+    verdict: Literal["yes", "no"]
+    dependencies: dict[str, FoundDependency]
+    environment: Environment
+    findings: tuple[Finding, ...]
+    notes: tuple[Note, ...]
+    times: Times

@@ -1,0 +1,33 @@
+"""The receipt as a file, sealed like a plan."""
+
+import dataclasses
+
+from regraft.core import document
+from regraft.core.canonical import digest
+from regraft.core.objects import Sha256
+from regraft.core.receipt import SCHEMA, Receipt
+from regraft.errors import InputError
+
+
+def seal(receipt: Receipt) -> Receipt:
+    """The same receipt with the digest that its content has."""
+    return dataclasses.replace(receipt, digest=receipt_digest(receipt))
+
+
+def receipt_digest(receipt: Receipt) -> Sha256:
+    """The digest over everything but the times: two machines that found the same have the same."""
+    content = document.plain(receipt)
+    del content["digest"], content["times"]
+    return digest(content)
+
+
+def encode_receipt(receipt: Receipt) -> bytes:
+    return document.encode(receipt)
+
+
+def decode_receipt(data: bytes, name: str) -> Receipt:
+    """The receipt in a file. Raises InputError: what `document.decode` raises, edited-receipt."""
+    receipt = document.decode(data, Receipt, SCHEMA, name)
+    if receipt_digest(receipt) != receipt.digest:
+        raise InputError("edited-receipt", "the receipt does not have the digest that it names", where=name)
+    return receipt
