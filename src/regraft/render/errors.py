@@ -13,7 +13,7 @@ def error_text(errors: Sequence[RegraftError]) -> str:
         place = f"{safe.text(error.where)}: " if error.where else ""
         first, *more = error.message.split("\n")
         lines.append(safe.log_line(f"error: {place}{first} [{error.code}]"))
-        lines += [f"  {safe.text(line)}" for line in more]
+        lines += [f"  | {safe.text(line)}" for line in more]
         if error.hint:
             lines.append(f"  -> {safe.text(error.hint)}")
     return "\n".join(lines)
@@ -50,6 +50,6 @@ def bug_report(error: BaseException, words: Sequence[str]) -> str:
             "This is a bug in regraft. Nothing was decided. Please paste these lines into a report:",
             f"  regraft {__version__}, Python {platform.python_version()}, {platform.platform()}",
             f"  command: {safe.text(' '.join(words))}",
-            *(f"  {safe.text(line)}" for line in frames),
+            *(f"  | {safe.text(line)}" for line in frames),
         ]
     )

@@ -1,0 +1,93 @@
+"""Which body is read, and what is said when it differs from the event's."""
+
+import pytest
+
+from regraft.core.directives import Vocabulary
+from regraft.core.event import Event
+from regraft.core.objects import Commit
+from regraft.core.pull_request import PullRequest
+from regraft.errors import MistakesError, OutsideError
+from regraft.flows.ask import FindPull, ask
+
+VOCABULARY = Vocabulary(dependencies={"ci-sglang-pr": "sglang"}, tags={}, images={"rocm": frozenset({"sglang"})})
+
+
+def live(body: str) -> FindPull:
+    def find(repository: str, number: int) -> PullRequest | None:
+        assert (repository, number) == ("o/r", 7)
+        return PullRequest(body, Commit("1" * 40), "main", open=True, merged=False)
+
+    return find
+
+
+def event(body: str | None, **inputs: str) -> Event:
+    return Event(body, tuple(inputs.items()), "o/r", 7)
+
+
+def refs(body: str | None, *, find: FindPull | None, given: str | None = None) -> tuple[list[str], list[str], str]:
+    asked = ask(VOCABULARY, settings=(), body=given, event=event(body), find_pull=find)
+    return [one.ref.text for one in asked.directives], [note.code for note in asked.notes], asked.source
+
+
+def test_a_rerun_reads_the_body_as_it_is_now() -> None:
+    """https://github.com/napari/napari/issues/9082: a re-run starts from the payload of the first run."""
+    assert refs("ci-sglang-pr: #1", find=live("ci-sglang-pr: #2")) == (["#2"], ["body-changed"], "live")
+
+
+def test_a_removed_directive_is_gone() -> None:
+    assert refs("ci-sglang-pr: #1", find=live("")) == ([], ["body-changed"], "live")
+
+
+def test_line_ends_are_no_change() -> None:
+    assert refs("a\r\nci-sglang-pr: #1\r\n", find=live("a\nci-sglang-pr: #1")) == (["#1"], [], "live")
+
+
+def test_without_a_token_the_frozen_body_is_used_and_said() -> None:
+    assert refs("ci-sglang-pr: #1", find=None) == (["#1"], ["body-frozen"], "event")
+
+
+def test_a_given_body_wins_over_the_event() -> None:
+    assert refs("ci-sglang-pr: #1", find=live("x"), given="ci-sglang-pr: #3") == (["#3"], [], "given")
+
+
+def test_a_pull_request_that_the_token_cannot_see_stops_the_run() -> None:
+    with pytest.raises(OutsideError) as caught:
+        refs("ci-sglang-pr: #1", find=lambda _repository, _number: None)
+    assert caught.value.code == "no-pull-request"
+
+
+def test_no_event_and_no_body_is_nothing_named() -> None:
+    asked = ask(VOCABULARY, settings=(), body=None, event=None, find_pull=None)
+    assert (asked.source, asked.everything) == ("none", ())
+
+
+def test_set_is_nearer_than_the_events_input() -> None:
+    asked = ask(
+        VOCABULARY,
+        settings=[("ci_sglang_pr", "#5")],
+        body=None,
+        event=event(None, ci_sglang_pr="#4"),
+        find_pull=None,
+    )
+    assert [(one.ref.text, one.source.kind) for one in asked.directives] == [("#5", "input")]
+
+
+def test_other_inputs_of_a_dispatch_are_nobodys_mistake() -> None:
+    asked = ask(VOCABULARY, settings=(), body=None, event=event(None, stage="c", ci_sglang_pr=" "), find_pull=None)
+    assert asked.everything == ()
+
+
+def test_mistakes_of_all_sources_come_at_once() -> None:
+    with pytest.raises(MistakesError) as caught:
+        ask(
+            VOCABULARY,
+            settings=[("ci_sglang_pr", "1234")],
+            body="ci-sglan-pr: #1\n\nci-sglang-pr: --upload-pack=x",
+            event=None,
+            find_pull=None,
+        )
+    assert [mistake.where for mistake in caught.value.mistakes] == [
+        "input ci_sglang_pr",
+        "body:1:1",
+        "body:3:15",
+    ]
