@@ -1,0 +1,199 @@
+"""Asks an image's interpreter what it has, in processes that leave nothing behind."""
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from regraft.adapters import process
+from regraft.adapters.places import Places
+from regraft.adapters.process import Completed
+from regraft.core.manifest import Image
+from regraft.core.observation import Command, Environment, Finder, Import, Installed, Module, PathFile, Place
+from regraft.errors import OutsideError
+
+ANSWER_LIMIT = 64 * 1024 * 1024
+COMPLAINTS = 2000
+
+_DROPPED = re.compile(r"(?:PYTHON|GIT_|VIRTUAL_ENV|PIP_|__PYVENV).*", re.DOTALL)
+
+
+class Machine:
+    """`flows.ports.Interpreter`: a fresh process for each question, in an empty folder, that writes no byte code.
+
+    `environ` is the environment that regraft was started with; `timeout` is in seconds, for one process.
+    """
+
+    def __init__(self, environ: Mapping[str, str], places: Places, *, timeout: float = 600) -> None:
+        self._environ = environ
+        self._places = places
+        self._timeout = timeout
+
+    def describe(self, image: Image, modules: Sequence[str], distributions: Sequence[str]) -> Environment:
+        """The environment of `image.python`. `distributions` are normalized names whose commands are looked at.
+
+        Raises OutsideError: missing-interpreter, old-interpreter, broken-interpreter, and what `process.run` raises.
+        """
+        python_path = [str(self._places.of(entry)) for entry in image.python_path]
+        request = {
+            "job": "describe",
+            "modules": [*modules],
+            "distributions": [*distributions],
+            "python_path": python_path,
+        }
+        completed, answer = self._ask(image, request)
+        if answer is None:
+            raise self._broken(image, completed)
+        if "too_old" in answer:
+            raise _too_old(image.python, str(answer["too_old"]))
+        complaints = completed.stderr.decode("utf-8", "backslashreplace")[-COMPLAINTS:].strip()
+        return _environment(answer, tuple(python_path), self._environ.get("PYTHONPATH"), complaints)
+
+    def try_import(self, image: Image, name: str) -> Import:
+        """Import one module. A process that ends, hangs or prints without end is a failed import.
+
+        Raises what `process.run` raises, but for timed-out.
+        """
+        try:
+            completed, answer = self._ask(image, {"job": "import", "name": name})
+        except OutsideError as error:
+            if error.code != "timed-out":
+                raise
+            return Import(name, ok=False, error=f"did not come back within {self._timeout:g} seconds")
+        if answer is None:
+            return Import(name, ok=False, error=f"the process {_ending(completed)}")
+        if not answer["ok"]:
+            return Import(
+                name, ok=False, error=answer["error"], missing=answer["missing"], frames=tuple(answer["frames"])
+            )
+        return Import(name, ok=True, file=answer["file"], paths=tuple(answer["paths"]))
+
+    def _ask(self, image: Image, request: Mapping[str, Any]) -> tuple[Completed, dict[str, Any] | None]:
+        with tempfile.TemporaryDirectory(prefix="regraft-probe-") as folder:
+            neutral = Path(folder, "neutral")
+            neutral.mkdir()
+            answer = Path(folder, "answer")
+            text = json.dumps({**request, "answer": str(answer)})
+            argv = [self._places.program(image.python), "-B", "-c", _program(), text]
+            try:
+                completed = process.run(argv, env=self._env(image), cwd=str(neutral), timeout=self._timeout)
+            except OutsideError as error:
+                if error.code == "missing-program":
+                    raise OutsideError(
+                        "missing-interpreter",
+                        f"there is no interpreter at {argv[0]!r:.200}",
+                        hint=f"look whether images.{image.name}.python names the image's interpreter",
+                    ) from None
+                if error.code != "too-much-output":
+                    raise
+                completed = Completed(tuple(argv), 0, b"", b"")
+            return completed, _read(answer)
+
+    def _env(self, image: Image) -> dict[str, str]:
+        env = {name: value for name, value in self._environ.items() if not _DROPPED.fullmatch(name)}
+        env.update(image.env)
+        if image.python_path:
+            env["PYTHONPATH"] = os.pathsep.join(str(self._places.of(entry)) for entry in image.python_path)
+        env["PYTHONDONTWRITEBYTECODE"] = "1"
+        return env
+
+    def _broken(self, image: Image, completed: Completed) -> OutsideError:
+        """Older interpreters than 3.8 may not even read the program: ask them for their number alone."""
+        code = "import sys; sys.stdout.write('version %d.%d.%d' % sys.version_info[:3])"
+        asked = process.run(
+            [self._places.program(image.python), "-S", "-c", code], env=self._env(image), timeout=self._timeout
+        )
+        match = re.search(rb"version (\d+)\.(\d+)\.(\d+)$", asked.stdout)
+        if match and (int(match[1]), int(match[2])) < (3, 8):
+            return _too_old(image.python, match[0].decode("ascii").partition(" ")[2])
+        last = completed.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        said = f": {last[0]!r:.300}" if last else ""
+        return OutsideError(
+            "broken-interpreter",
+            f"{image.python!r:.200} {_ending(completed)}{said}",
+            hint="start it by hand; a module in python-path that hides one of the standard library does this too",
+        )
+
+
+def _too_old(python: str, version: str) -> OutsideError:
+    return OutsideError(
+        "old-interpreter",
+        f"{python!r:.200} is Python {version}, and 3.8 is the oldest that can be looked into",
+        hint="name the interpreter that the suites run with",
+    )
+
+
+def _ending(completed: Completed) -> str:
+    if completed.returncode < 0:
+        return f"was ended by signal {-completed.returncode} before it gave an answer"
+    return f"ended with exit code {completed.returncode} before it gave an answer"
+
+
+def _program() -> str:
+    return Path(__file__).with_name("image_probe.py").read_text(encoding="utf-8")
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """The answer, or None where the process ended before it was whole."""
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(ANSWER_LIMIT)
+        answer = json.loads(data)
+    except (OSError, ValueError):
+        return None
+    cleaned = _clean(answer)
+    return cleaned if isinstance(cleaned, dict) else None
+
+
+def _clean(value: Any) -> Any:
+    """Names that are not UTF-8 arrive as lone surrogates, which no document can hold."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, list):
+        return [_clean(one) for one in value]
+    if isinstance(value, dict):
+        return {_clean(key): _clean(one) for key, one in value.items()}
+    return value
+
+
+def _environment(
+    answer: dict[str, Any], python_path: tuple[str, ...], ambient: str | None, complaints: str
+) -> Environment:
+    return Environment(
+        version=answer["version"],
+        executable=answer["executable"],
+        prefix=answer["prefix"],
+        purelib=answer["purelib"],
+        platlib=answer["platlib"],
+        scripts=answer["scripts"],
+        externally_managed=answer["externally_managed"],
+        sys_path=tuple(answer["sys_path"]),
+        python_path=python_path,
+        absent=tuple(answer["absent"]),
+        ambient_python_path=ambient,
+        markers=answer["markers"],
+        distributions=tuple(_installed(one) for one in answer["distributions"]),
+        left_overs=tuple(answer["left_overs"]),
+        unread=tuple(answer["unread"]),
+        path_files=tuple(PathFile(one["path"], tuple(one["lines"])) for one in answer["path_files"]),
+        finders=tuple(Finder(one["name"], tuple(sorted(one["mapping"].items()))) for one in answer["finders"]),
+        modules={one["name"]: _module(one) for one in answer["modules"]},
+        commands=tuple(Command(**one) for one in answer["commands"]),
+        complaints=complaints,
+    )
+
+
+def _installed(one: dict[str, Any]) -> Installed:
+    return Installed(**{**one, "requires": tuple(one["requires"])})
+
+
+def _module(one: dict[str, Any]) -> Module:
+    effective = _place(one["effective"]) if one["effective"] else None
+    return Module(one["name"], effective, one["error"], tuple(_place(copy) for copy in one["copies"]))
+
+
+def _place(one: dict[str, Any]) -> Place:
+    return Place(one["file"], tuple(one["locations"]), one["built_in"], one["via"])

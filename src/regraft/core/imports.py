@@ -1,0 +1,175 @@
+"""Is what an import takes the checkout's own, and is it the only copy?"""
+
+import posixpath
+from collections.abc import Iterator, Mapping, Sequence
+
+from regraft.core.findings import Finding, Witness
+from regraft.core.manifest import Baked
+from regraft.core.observation import Environment, Import, Module, Place, is_below, quoted
+from regraft.core.requirements import normalized
+
+
+def modules_of(baked: Baked) -> tuple[str, ...]:
+    """The declared names and the packages above them, which may be shadowed too."""
+    names = (*baked.imports, *baked.locate)
+    parts = [name.split(".") for name in names]
+    return tuple(dict.fromkeys(".".join(one[:length]) for one in parts for length in range(1, len(one) + 1)))
+
+
+def judge_imports(
+    baked: Baked, folder: str, environment: Environment, imports: Mapping[str, Import]
+) -> Iterator[Finding]:
+    """`folder` is the checkout's real path."""
+    judge = _Judge(baked, folder, environment)
+    for name in baked.imports:
+        module = environment.modules.get(name)
+        found = imports.get(name)
+        if found is None or module is None:
+            yield judge.finding("import-not-tried", f"{quoted(name)} was not tried")
+            continue
+        yield from judge.imported(found, module)
+        yield from judge.copies(module)
+    for name in baked.locate:
+        module = environment.modules.get(name)
+        if module is None:
+            yield judge.finding("import-not-tried", f"{quoted(name)} was not looked for")
+            continue
+        yield from judge.located(module)
+        yield from judge.copies(module)
+
+
+class _Judge:
+    def __init__(self, baked: Baked, folder: str, environment: Environment) -> None:
+        self._baked = baked
+        self._folder = folder
+        self._environment = environment
+        names = {normalized(name) for name in baked.distributions}
+        self._installed = [one for one in environment.distributions if one.name in names]
+
+    def finding(self, rule: str, message: str, witnesses: Sequence[Witness] = (), fix: str | None = None) -> Finding:
+        return Finding(rule, "error", message, self._baked.path, witnesses=tuple(witnesses), fix=fix)
+
+    def imported(self, found: Import, module: Module) -> Iterator[Finding]:
+        name = quoted(found.name)
+        if found.ok:
+            yield from self._place(name, "imported", found.places, module)
+        elif found.missing is not None and is_parent(found.missing, found.name):
+            yield self._absent(found.name, module)
+        else:
+            frames = [_frame(frame) for frame in found.frames]
+            yield self.finding("import-fails", f"import {name}: {quoted(found.error or '', 500)}", frames)
+
+    def located(self, module: Module) -> Iterator[Finding]:
+        if module.effective is None:
+            yield self._absent(module.name, module)
+        else:
+            yield from self._place(quoted(module.name), "found", module.effective.paths, module)
+
+    def copies(self, module: Module) -> Iterator[Finding]:
+        """Namespace portions are no copies: several of them make one package."""
+        files = {copy.file: copy for copy in module.copies if copy.file is not None}
+        if len(files) > 1:
+            listed = " and ".join(quoted(file) for file in files)
+            witnesses = [witness for copy in files.values() for witness in blame(copy, self._environment)]
+            yield self.finding(
+                "second-copy",
+                f"{quoted(module.name)} is there {len(files)} times: {listed}",
+                witnesses,
+                "uninstall the copy outside the checkout; it may need more than one `pip uninstall`",
+            )
+
+    def _place(self, name: str, verb: str, paths: Sequence[str], module: Module) -> Iterator[Finding]:
+        if any(is_below(path, self._folder) for path in paths):
+            return
+        where = ", ".join(quoted(path) for path in paths) or "the interpreter itself"
+        yield self.finding(
+            "import-elsewhere",
+            f"{name} is {verb} from {where}, not from the checkout {quoted(self._folder)}",
+            [one for copy in module.copies if set(copy.paths) & set(paths) for one in blame(copy, self._environment)],
+            "take that copy, or what leads to it, out of the environment, then install from the checkout",
+        )
+
+    def _absent(self, name: str, module: Module) -> Finding:
+        here = [copy for copy in module.copies if any(is_below(path, self._folder) for path in copy.paths)]
+        parent = self._first_parent(name)
+        if here and parent is not None:
+            place = ", ".join(quoted(path) for path in parent[1].paths)
+            return self.finding(
+                "import-elsewhere",
+                f"{quoted(name)} is in the checkout ({quoted(here[0].paths[0])}), and {quoted(parent[0])} above it is "
+                f"taken from {place}",
+                blame(self._copy_of(*parent), self._environment),
+                "take the copy that stands in front out of the environment",
+            )
+        if parent is not None:
+            place = ", ".join(quoted(path) for path in parent[1].paths)
+            message = f"{quoted(name)} is not there: {quoted(parent[0])} is {place}, and has no such module"
+            ours = any(is_below(path, self._folder) for path in parent[1].paths)
+            fix = "look whether the plan's commit still has it, or whether the install must build it"
+            return self.finding("missing-package", message, fix=fix if ours else "install from the checkout")
+        if self._installed:
+            first = self._installed[0]
+            return self.finding(
+                "stale-metadata",
+                f"{first.name} {quoted(first.version)} is installed by its metadata, and {quoted(name)} is not importable",
+                [Witness(first.metadata, None, "the metadata, with nothing behind it")],
+                "install by force: pip takes what is listed for present and does nothing",
+            )
+        return self.finding("missing-package", f"{quoted(name)} is not there, and no distribution that brings it")
+
+    def _first_parent(self, name: str) -> tuple[str, Place] | None:
+        """The nearest package above `name` that is found, and where."""
+        while "." in name:
+            name = name.rpartition(".")[0]
+            module = self._environment.modules.get(name)
+            if module is not None and module.effective is not None:
+                return name, module.effective
+        return None
+
+    def _copy_of(self, name: str, place: Place) -> Place:
+        """The same place as one of the copies, which know what leads to them."""
+        copies = self._environment.modules[name].copies
+        return next((copy for copy in copies if copy.paths == place.paths), place)
+
+
+def is_parent(name: str, module: str) -> bool:
+    return module == name or module.startswith(name + ".")
+
+
+def blame(place: Place, environment: Environment) -> tuple[Witness, ...]:
+    """What puts a place where an import finds it: a finder, a `.pth` file, python-path, an egg-link, an installation."""
+    paths = ", ".join(quoted(path) for path in place.paths)
+    for finder in environment.finders:
+        for name, folder in finder.mapping:
+            if any(is_below(path, folder) for path in place.paths) and place.via.startswith(finder.name):
+                message = f"{quoted(finder.name)} maps {quoted(name)} to {quoted(folder)}"
+                return (Witness(place.paths[0], None, message),)
+    for file in environment.path_files:
+        for number, line in enumerate(file.lines, 1):
+            if leads_to(line, posixpath.dirname(file.path), place.via):
+                return (Witness(file.path, number, f"{quoted(line)} leads to {paths}"),)
+    if _same(place.via, environment.python_path):
+        return (Witness(place.via, None, f"in front by python-path: {paths}"),)
+    if _same(place.via, (environment.purelib, environment.platlib)):
+        return (Witness(place.via, None, f"installed in the environment: {paths}"),)
+    return (Witness(place.via, None, f"on the search path: {paths}"),) if place.via else ()
+
+
+def leads_to(line: str, folder: str, entry: str) -> bool:
+    """Whether a line of a `.pth` file in `folder` puts `entry` on the search path."""
+    text = line.strip()
+    if not text or text.startswith("#") or not entry:
+        return False
+    if text.startswith(("import ", "import\t")):
+        return f"'{entry}'" in text or f'"{entry}"' in text
+    return posixpath.normpath(posixpath.join(folder, text)) == posixpath.normpath(entry)
+
+
+def _same(entry: str, others: Sequence[str]) -> bool:
+    return bool(entry) and posixpath.normpath(entry) in {posixpath.normpath(other) for other in others}
+
+
+def _frame(frame: str) -> Witness:
+    place, _, function = frame.partition(" in ")
+    path, _, line = place.rpartition(":")
+    return Witness(path, int(line) if line.isdigit() else None, f"in {function}")

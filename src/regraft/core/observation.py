@@ -1,0 +1,209 @@
+"""What was found on a machine: the image's Python environment, and the checkouts. Facts only; `verdict` judges them.
+
+Folders and files are real paths of the machine, which lie below `--root` where that is given. Text that came from the
+machine is clean: what is not UTF-8 stands there as an escape.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from regraft.core.objects import Commit, Sha256, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """One record of an installed distribution. Several of one name may be there: the first is the one that is seen."""
+
+    name: str  # normalized (PEP 503)
+    version: str
+    requires: tuple[str, ...]
+    kind: Literal["dist-info", "egg-info", "egg-link"]
+    folder: str  # the entry of sys.path that holds the record
+    metadata: str
+    complete: bool  # False: the record lacks the file that names the version
+    editable: str | None  # the folder that an editable install points to
+
+
+@dataclass(frozen=True, slots=True)
+class PathFile:
+    """A `.pth` file that the interpreter reads at start."""
+
+    path: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finder:
+    """A finder that somebody added to sys.meta_path, with its map from module names to folders where it has one."""
+
+    name: str
+    mapping: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one module is. A namespace package has no `file`, and one location for each portion."""
+
+    file: str | None
+    locations: tuple[str, ...]
+    built_in: bool
+    via: str  # the entry of sys.path, or the finder, that leads there
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return (self.file,) if self.file is not None else self.locations
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """`effective` is what an import would take, as far as that can be said without running code; `error` says why none."""
+
+    name: str
+    effective: Place | None
+    error: str | None
+    copies: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A console command that a distribution declares."""
+
+    distribution: str
+    name: str
+    module: str
+    exists: bool  # in the environment's folder of scripts
+    found: bool  # the module that it calls
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One import in an interpreter of its own."""
+
+    name: str
+    ok: bool
+    file: str | None = None
+    paths: tuple[str, ...] = ()  # of a package, its __path__
+    error: str | None = None  # one line
+    missing: str | None = None  # the module that was not there, where that was the reason
+    frames: tuple[str, ...] = ()  # "file:line in function", the last ones
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        return (self.file,) if self.file is not None else self.paths
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    version: str  # "3.12.3"
+    executable: str
+    prefix: str
+    purelib: str
+    platlib: str
+    scripts: str
+    externally_managed: str | None  # the path of PEP 668's marker
+    sys_path: tuple[str, ...]
+    python_path: tuple[str, ...]  # the manifest's, as places of this machine
+    absent: tuple[str, ...]  # entries of `python_path` that are not there
+    ambient_python_path: str | None  # PYTHONPATH as regraft found it
+    markers: dict[str, str]
+    distributions: tuple[Installed, ...]  # in the order of sys.path
+    left_overs: tuple[str, ...]  # `~name.dist-info`, from an uninstall that did not end
+    unread: tuple[str, ...]  # entries of sys.path that could not be looked into, and why
+    path_files: tuple[PathFile, ...]
+    finders: tuple[Finder, ...]
+    modules: dict[str, Module]
+    commands: tuple[Command, ...]
+    complaints: str  # what the interpreter wrote to stderr at start, bounded
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Why something could not be looked at; the fields of an `errors.OutsideError`."""
+
+    code: str
+    message: str
+    hint: str | None = None
+
+
+DifferenceKind = Literal["modified", "missing", "type", "mode", "filter", "submodule", "submodule-empty", "unreadable"]
+ExtraKind = Literal["left-over", "untracked", "ignored"]
+CheckoutState = Literal["repository", "absent", "no-folder", "no-repository", "dangling", "damaged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A tracked path that is not what the tree says. "filter": it is, but for what a filter of git's does to it."""
+
+    path: str
+    kind: DifferenceKind
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """A file that the tree has not. "left-over": the machine's own HEAD tracks it."""
+
+    path: str
+    kind: ExtraKind
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPatch:
+    """A carried patch, as the project has it now; `sha256` is None where the project has no such file."""
+
+    path: str
+    sha256: Sha256 | None
+    outcome: Literal["applied", "skipped", "failed", "not-tried"]
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """One dependency's source tree.
+
+    `judged` says how the content was compared: against each planned entry ("entries"), by the hash of the whole tree
+    over the tracked paths ("paths") or over all files that are not ignored ("content"), or not at all ("nothing").
+    `tree` is the hash of what is on the disk, in the form that git would store it.
+    """
+
+    dependency: str
+    path: str  # as the manifest has it
+    real: str
+    state: CheckoutState
+    trouble: str | None = None  # what is wrong with the repository
+    head: Commit | None = None
+    head_tree: Tree | None = None
+    descends: bool | None = None  # HEAD has the planned commit among its ancestors; None: not known, or no question
+    shallow: bool = False
+    unfinished: tuple[str, ...] = ()  # rebase-merge, index.lock, ...
+    credentials: tuple[str, ...] = ()  # keys of the checkout's own configuration that hold a secret; never the values
+    judged: Literal["entries", "paths", "content", "nothing"] = "nothing"
+    reason: str | None = None  # why it was not judged against each entry
+    expected: Tree | None = None  # what the planned commit and patches made here
+    tree: Tree | None = None
+    differences: tuple[Difference, ...] = ()
+    extras: tuple[Extra, ...] = ()
+    patches: tuple[FoundPatch, ...] = ()
+    touched: tuple[str, ...] = ()  # paths that the carried patches change
+    source_folders: tuple[str, ...] = ()  # folders of the tree that hold Python modules; "" is the root
+    metadata: tuple[tuple[str, bytes], ...] = ()  # pyproject.toml and the like, from the expected tree
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One machine, as one image's manifest describes it. `imports` is empty where the environment is unreadable."""
+
+    image: str
+    environment: Environment | Unreadable
+    imports: dict[str, Import]
+    checkouts: dict[str, Checkout | Unreadable]
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether a real path is `folder` or lies in it."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def quoted(text: str, limit: int = 200) -> str:
+    """The text as it is where it is harmless in a message, else with escapes, at most `limit` characters."""
+    shown = text if text and text.isprintable() and "'" not in text else repr(text)
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
