@@ -1,0 +1,90 @@
+"""From what was planned and what was found to a receipt."""
+
+from collections.abc import Iterator
+
+from regraft.core.baseline import Baseline, Distribution
+from regraft.core.findings import Finding
+from regraft.core.manifest import Baked, Image
+from regraft.core.objects import Sha256
+from regraft.core.observation import Checkout, Observation
+from regraft.core.observation import Environment as FoundEnvironment
+from regraft.core.plan import Plan
+from regraft.core.receipt import SCHEMA, Environment, FoundDependency, FoundImport, Held, Receipt, Times
+from regraft.core.receipt_document import seal
+
+_UNSEALED = Sha256("0" * 64)
+
+
+def receipt_of(  # noqa: PLR0913 - one value for each thing that a receipt is made of
+    plan: Plan,
+    image: Image,
+    baseline: Baseline | None,
+    observation: Observation,
+    *,
+    findings: tuple[Finding, ...],
+    times: Times,
+) -> Receipt:
+    """The sealed receipt. Its verdict is no where a finding is an error."""
+    environment = observation.environment if isinstance(observation.environment, FoundEnvironment) else None
+    return seal(
+        Receipt(
+            schema=SCHEMA,
+            digest=_UNSEALED,
+            plan=plan.digest,
+            request=plan.request,
+            project=plan.project,
+            manifest=plan.manifest,
+            suites=plan.suites,
+            image=plan.image,
+            baseline=plan.baseline,
+            verdict="no" if any(finding.severity == "error" for finding in findings) else "yes",
+            dependencies={
+                name: FoundDependency(
+                    planned=planned,
+                    before=_before(name, baseline),
+                    after=_after(image.baked[name], observation, environment),
+                    imports=tuple(_imports(image.baked[name], observation, environment)),
+                )
+                for name, planned in plan.dependencies.items()
+            },
+            environment=Environment(
+                python=environment.version if environment else None,
+                before=baseline.environment if baseline else None,
+                after=distributions_of(environment) if environment else (),
+            ),
+            findings=findings,
+            notes=plan.notes,
+            times=times,
+        )
+    )
+
+
+def distributions_of(environment: FoundEnvironment) -> tuple[Distribution, ...]:
+    """What is installed, one entry a name (the record that an import sees), sorted by name."""
+    seen: dict[str, Distribution] = {}
+    for one in environment.distributions:
+        seen.setdefault(one.name, Distribution(one.name, one.version, one.requires))
+    return tuple(seen[name] for name in sorted(seen))
+
+
+def _before(name: str, baseline: Baseline | None) -> Held:
+    held = baseline.dependencies.get(name) if baseline else None
+    return Held(held.commit, held.tree, held.distributions) if held else Held(None, None, None)
+
+
+def _after(baked: Baked, observation: Observation, environment: FoundEnvironment | None) -> Held:
+    checkout = observation.checkouts.get(baked.dependency)
+    found = {one.name: one.version for one in distributions_of(environment)} if environment else None
+    versions = {name: found[name] for name in baked.distributions if name in found} if found is not None else None
+    if not isinstance(checkout, Checkout):
+        return Held(None, None, versions)
+    return Held(checkout.head, checkout.tree, versions)
+
+
+def _imports(baked: Baked, observation: Observation, environment: FoundEnvironment | None) -> Iterator[FoundImport]:
+    for name in baked.imports:
+        one = observation.imports.get(name)
+        yield FoundImport(name, one.places if one else ())
+    for name in baked.locate:
+        module = environment.modules.get(name) if environment else None
+        yield FoundImport(name, module.effective.paths if module and module.effective else ())
