@@ -39,24 +39,27 @@ def compare(one: Paper, other: Paper) -> tuple[Change, ...]:
 
     Notes, findings, times and digests are left out: they say how one came to the other.
     """
-    before, after = (_comparable(paper) for paper in (one, other))
-    both_receipts = isinstance(one, Receipt) and isinstance(other, Receipt)
+    found = isinstance(one, Receipt) and isinstance(other, Receipt)
+    before, after = (_comparable(paper, found=found) for paper in (one, other))
     keys = sorted(before.keys() | after.keys())
-    if not both_receipts:
-        keys = [key for key in keys if key.split(".", 1)[0] not in {"environment", "verdict", "plan"}]
     return tuple(Change(key, before.get(key), after.get(key)) for key in keys if before.get(key) != after.get(key))
 
 
 _LEFT_OUT = ("digest", "schema", "notes", "findings", "times", "request")
 
 
-def _comparable(paper: Paper) -> dict[str, str]:
+def _comparable(paper: Paper, *, found: bool) -> dict[str, str]:
+    """The document as dotted places; of a receipt what was found too where `found`, else only what was planned."""
     content = plain(paper)
     for key in _LEFT_OUT:
         content.pop(key, None)
     if isinstance(paper, Receipt):
-        for name, found in content["dependencies"].items():
-            content["dependencies"][name] = found.pop("planned") | found
+        for name, one in content["dependencies"].items():
+            planned = one.pop("planned")
+            content["dependencies"][name] = planned | one if found else planned
+        if not found:
+            for key in ("environment", "verdict", "plan"):
+                del content[key]
     flat: dict[str, str] = {}
     _flatten(content, "", flat)
     return flat
@@ -67,7 +70,7 @@ def _flatten(value: object, place: str, flat: dict[str, str]) -> None:
     if isinstance(value, dict):
         for key, inner in value.items():
             _flatten(inner, f"{place}.{key}" if place else str(key), flat)
-    elif isinstance(value, list):
+    elif isinstance(value, list | tuple):
         for index, inner in enumerate(value):
             named = inner if isinstance(inner, dict) else {}
             _flatten(inner, f"{place}.{named.get('path') or named.get('name') or index}", flat)
