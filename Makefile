@@ -1,0 +1,47 @@
+# `make` alone says what there is. Everything runs in .venv, which the first target that needs it makes.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PYTEST := $(BIN)/python -m pytest --quiet --numprocesses auto
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-all check bench constraints clean
+.DELETE_ON_ERROR:
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+$(READY): pyproject.toml constraints.txt scripts/venv.sh
+	@echo 'making the environment in $(VENV)'
+	@PYTHON='$(PYTHON)' sh scripts/venv.sh $(VENV)
+	@touch $@
+
+demo: $(READY) ## the whole story on throw-away repositories: no network, no container engine
+	@$(BIN)/regraft demo
+
+test: $(READY) ## the tests, without the slow ones
+	$(PYTEST) -m 'not slow and not network'
+
+test-all: $(READY) ## every test that needs no network
+	$(PYTEST) -m 'not network'
+
+check: $(READY) ## the bar: format, lint, types, floors, workflows, the docs' examples, every test
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy --no-error-summary
+	$(BIN)/lint-imports --no-logo 1>$(VENV)/floors.log || { cat $(VENV)/floors.log; exit 1; }
+	$(BIN)/zizmor --offline --quiet .github/workflows
+	$(BIN)/python scripts/paste_help.py --check
+	$(PYTEST) -m 'not network'
+	@echo 'all of the above passed'
+
+bench: $(READY) ## start-up and plan, as ratios that are asserted
+	@$(BIN)/python bench/bench.py
+
+constraints: $(READY) ## write the versions now in .venv into constraints.txt
+	$(BIN)/python -m pip freeze --exclude-editable --disable-pip-version-check > constraints.txt
+
+clean: ## take away what the targets above made
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

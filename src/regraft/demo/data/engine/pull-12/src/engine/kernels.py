@@ -1,0 +1,16 @@
+"""What depends on the accelerator."""
+
+import math
+
+
+def padded(size):
+    """The smallest multiple of LANES that holds `size` rows."""
+    return math.ceil(size / LANES) * LANES
+
+
+def groups(size):
+    """How many groups of LANES `size` rows make."""
+    return padded(size) // LANES
+
+
+LANES = 32

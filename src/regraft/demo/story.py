@@ -1,0 +1,138 @@
+"""What the demo tells: chapters of real commands, each with the exit code and the words that it must end with.
+
+`cd` moves the later steps of its chapter; `{commit}` is the commit that the plan gave `engine`. No shell reads these lines.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    command: str
+    means: str = ""  # one sentence on what was seen
+    exit: int = 0
+    says: tuple[str, ...] = ()  # what standard output and error together must contain
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    title: str
+    steps: tuple[Step, ...]
+    text: str = ""
+    fresh: bool = False  # begins on a new container of the image
+
+
+STORY = (
+    Chapter(
+        "The image, and what is known of it",
+        text="An image has two upstream projects baked in from checkouts: `engine`, on which this project carries a\n"
+        "patch, and `trainer`. What it holds is recorded once, when it is built: the baseline.",
+        steps=(
+            Step("git -C ../image/opt/stack/engine diff --unified=0", says=("-LANES = 32", "+LANES = 64")),
+            Step(
+                "regraft image probe --image rl --root ../image --output baselines/rl.json",
+                "The baseline: per dependency its commit, its files' tree, the patches, the distributions.",
+            ),
+        ),
+    ),
+    Chapter(
+        "A pull request says in one line what it has to be tested with",
+        steps=(
+            Step("cat ../bodies/engine-12.md", says=("ci-engine-pr: #12",)),
+            Step(
+                "regraft plan --image rl --body ../bodies/engine-12.md --output plan.json",
+                "The name became a full commit, once. The carried patch fits it. `trainer` stays as it is, and the line in\n"
+                "the code block is said to be ignored. Every shard of this run is given this one file.",
+                says=("engine", "#12", "trainer"),
+            ),
+        ),
+    ),
+    Chapter(
+        "The project's own commands install it",
+        steps=(
+            Step("cd ../image/opt/stack/engine"),
+            Step("git fetch --quiet ../../../../upstreams/engine.git refs/pull/12/head"),
+            Step("git checkout --quiet --force --detach {commit}"),
+            Step("git apply ../../../../tinyrl/patches/engine-lanes.patch"),
+            Step("../../venv/bin/python -m pip install --quiet --no-deps --no-build-isolation -e ."),
+            Step("cd ../../../../tinyrl"),
+            Step(
+                "../image/opt/venv/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .",
+                "No word from any of them, which is what a step that did nothing says as well.",
+            ),
+        ),
+    ),
+    Chapter(
+        "Is this machine what the plan says?",
+        steps=(
+            Step(
+                "regraft verify plan.json --root ../image --receipt receipt.json",
+                "Yes: commit, every tracked byte with the patch in it, where the imports come from, the distributions; and\n"
+                "`trainer` is still what the baseline says.",
+                says=("engine",),
+            ),
+            Step(
+                "regraft show receipt.json",
+                "The receipt: what was really tested. Another machine can replay it, another run be compared with it.",
+                says=("engine", "{commit}"),
+            ),
+        ),
+    ),
+    Chapter(
+        "Stopped in time, 1: a ref that does not exist",
+        steps=(
+            Step("cat ../bodies/no-such-ref.md", says=("#99",)),
+            Step(
+                "regraft plan --image rl --body ../bodies/no-such-ref.md --output stopped.json",
+                "Exit 2: editing the body mends it. Without this the image's own copy would have been tested, and green.",
+                exit=2,
+                says=("#99", "engine"),
+            ),
+        ),
+    ),
+    Chapter(
+        "Stopped in time, 2: a key with a letter missing",
+        steps=(
+            Step("cat ../bodies/misspelt.md", says=("ci-engin-pr",)),
+            Step(
+                "regraft plan --image rl --body ../bodies/misspelt.md --output stopped.json",
+                "Exit 2, with the place and the nearest right form. A search for the key would have found nothing, and said so.",
+                exit=2,
+                says=("ci-engin-pr", "ci-engine-pr", ":3:1"),
+            ),
+        ),
+    ),
+    Chapter(
+        "Stopped in time, 3: a patch whose target is gone",
+        steps=(
+            Step("cat ../bodies/engine-13.md", says=("ci-engine-pr: #13",)),
+            Step(
+                "regraft plan --image rl --body ../bodies/engine-13.md --output stopped.json",
+                "Exit 1: that pull request moves the file that the carried patch edits. Known at the gate, before a GPU is\n"
+                "asked for.",
+                exit=1,
+                says=("target-gone", "engine-lanes.patch"),
+            ),
+        ),
+    ),
+    Chapter(
+        "Stopped in time, 4: an install that left the old copy in place",
+        text="The same plan on a new container of the same image. This time the install step is the kind that many\n"
+        "projects have, and the address that the image was cloned from has gone.",
+        fresh=True,
+        steps=(
+            Step("cat ci/install.sh", says=("git fetch", "&&")),
+            Step(
+                "sh ci/install.sh",
+                "The fetch failed, the rest of the chain was skipped, and the step is green.",
+                says=("engine is installed",),
+            ),
+            Step(
+                "regraft verify plan.json --root ../image --receipt stopped.json",
+                "Exit 1: the suite would have tested the image's own copy of `engine`.",
+                exit=1,
+                says=("engine",),
+            ),
+        ),
+    ),
+)
