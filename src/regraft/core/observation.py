@@ -127,6 +127,7 @@ class Unreadable:
 
 DifferenceKind = Literal["modified", "missing", "type", "mode", "filter", "submodule", "submodule-empty", "unreadable"]
 ExtraKind = Literal["left-over", "untracked", "ignored"]
+Outcome = Literal["applied", "does-not-apply", "not-tried"]
 CheckoutState = Literal["repository", "absent", "no-folder", "no-repository", "dangling", "damaged"]
 
 
@@ -153,7 +154,7 @@ class FoundPatch:
 
     path: str
     sha256: Sha256 | None
-    outcome: Literal["applied", "skipped", "failed", "not-tried"]
+    outcome: Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +186,30 @@ class Checkout:
     patches: tuple[FoundPatch, ...] = ()
     touched: tuple[str, ...] = ()  # paths that the carried patches change
     source_folders: tuple[str, ...] = ()  # folders of the tree that hold Python modules; "" is the root
-    metadata: tuple[tuple[str, bytes], ...] = ()  # pyproject.toml and the like, from the expected tree
+    texts: tuple[tuple[str, bytes], ...] = ()  # (path, content) of what `Wanted.texts` names, from the expected tree
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedPatch:
+    """A patch as the project has it. `data` is None where it is not to be tried: absent, or not the planned one."""
+
+    path: str
+    sha256: Sha256 | None
+    data: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a checkout is compared with: a commit and patches on it, which together make `tree`.
+
+    Without a commit and without a tree it is compared with its own HEAD; with a tree alone, by content.
+    `texts` are paths whose content in the expected tree is wanted as well.
+    """
+
+    commit: Commit | None
+    tree: Tree | None
+    patches: tuple[CarriedPatch, ...] = ()
+    texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

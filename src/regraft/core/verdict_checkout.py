@@ -51,7 +51,7 @@ class CheckoutCase:
     def kept(self) -> bool:
         return self.planned.action == "keep"
 
-    def finding(  # noqa: PLR0913 - keyword-only but for what each finding has
+    def finding(
         self,
         rule: str,
         severity: Severity,
@@ -69,7 +69,7 @@ def judge_checkout(case: CheckoutCase) -> Iterator[Finding]:
     if case.checkout.state in {"absent", "no-folder"}:
         return
     yield from _patches(case)
-    if case.planned.commit is None:
+    if case.planned.commit is None and case.planned.tree is None:
         yield from _unknown(case)
     else:
         yield from _head(case)
@@ -117,6 +117,7 @@ def _repository(case: CheckoutCase) -> Iterator[Finding]:
 
 def _patches(case: CheckoutCase) -> Iterator[Finding]:
     planned = {patch.path: patch for patch in case.planned.patches}
+    unmade = case.checkout.expected != case.planned.tree
     for patch in case.checkout.patches:
         wanted = planned.get(patch.path)
         if wanted is None:
@@ -127,7 +128,7 @@ def _patches(case: CheckoutCase) -> Iterator[Finding]:
         elif patch.sha256 != wanted.sha256:
             message = f"the patch {quoted(patch.path)} is not the one that was planned (sha256 {patch.sha256})"
             yield case.finding("patch-changed", "error", message, fix="make a new plan, or check out what was planned")
-        elif patch.outcome == "failed":
+        elif patch.outcome == "does-not-apply" and wanted.state == "applies" and unmade:
             message = (
                 f"the patch {quoted(patch.path)} does not apply to {case.planned.commit}, and the plan says it does"
             )
@@ -154,6 +155,8 @@ def _unknown(case: CheckoutCase) -> Iterator[Finding]:
 def _head(case: CheckoutCase) -> Iterator[Finding]:
     found, planned = case.checkout, case.planned
     rule = "kept-changed" if case.kept else "head-differs"
+    if planned.commit is None:
+        return
     if found.head is None:
         if found.state == "repository":
             yield case.finding(rule, "error", f"HEAD names no commit, and the plan's is {planned.commit}")

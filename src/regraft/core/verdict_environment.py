@@ -74,13 +74,13 @@ def judge_changes(
     installed = effective(environment)
     for name in sorted(before.keys() | installed.keys()):
         now = installed.get(name)
-        if name in allowed or (now and now.version) == before.get(name):
+        if name in allowed or (now.version if now else None) == before.get(name):
             continue
         witnesses = (Witness(now.metadata, None, f"version {quoted(now.version)}"),) if now else ()
         yield Finding(
             "environment-changed",
             "error",
-            f"{quoted(name)} {_change(before.get(name), now and now.version)}, and is not among what this run names",
+            f"{quoted(name)} {_change(before.get(name), now.version if now else None)}, and is not among what this run names",
             python,
             witnesses=witnesses,
             fix="install with --no-deps, or name it under `distributions`",

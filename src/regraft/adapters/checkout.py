@@ -1,0 +1,184 @@
+"""A checkout in an image: what its repository says, and what its files are.
+
+The checkout's own configuration, hooks, filters and index are never asked. Its objects are read through a scratch
+repository, and its files byte by byte.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from regraft.adapters import disk, git_folder
+from regraft.adapters.checkout_content import Content
+from regraft.adapters.git import Git
+from regraft.adapters.git_folder import Found
+from regraft.adapters.places import Places
+from regraft.adapters.scratch import Expected, Scratch
+from regraft.core.checkout_tree import clean_text, source_folders, tree_hash
+from regraft.core.objects import Commit
+from regraft.core.observation import Checkout, FoundPatch, Outcome, Wanted
+from regraft.errors import OutsideError
+
+_HAS_USER = re.compile(r"://[^/@\s]*:[^/@\s]+@")
+
+TEXT_LIMIT = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    place: Path
+    found: Found
+    scratch: Scratch
+
+
+class CheckoutFolders:
+    """`flows.ports.Checkouts` over the disk."""
+
+    def __init__(self, git: Git, places: Places) -> None:
+        self._git = git
+        self._places = places
+        self._opened: dict[Path, _Opened] = {}
+
+    def look(self, dependency: str, path: str, wanted: Wanted) -> Checkout:
+        """What is at `path`, compared with `wanted`. Raises OutsideError where git or the disk fails."""
+        place = self._places.of(path)
+        opened = self._open(place)
+        found = opened.found
+        base = Checkout(dependency, path, clean_text(os.path.realpath(place)), found.state, found.trouble)
+        if found.state in {"absent", "no-folder"}:
+            return base
+        head = None
+        if found.git is not None:
+            head = found.git.head()
+            base = replace(
+                base,
+                head=head,
+                shallow=found.git.shallow(),
+                unfinished=found.git.unfinished(),
+                credentials=self._credentials(found.git.common / "config"),
+            )
+        try:
+            return self._judge(base, opened, wanted, head)
+        except OSError as error:
+            where = clean_text(str(error.filename or place))
+            raise OutsideError("unreadable", f"{where!r:.200} cannot be read: {error.strerror}") from None
+
+    def changed_paths(self, path: str, old: Commit, new: Commit) -> tuple[str, ...] | None:
+        """The paths that differ between two commits; None where the checkout does not have both."""
+        return self._open(self._places.of(path)).scratch.changed_paths(old, new)
+
+    def tags(self, path: str) -> Mapping[str, Commit]:
+        """Tag name -> the object that it names."""
+        found = self._open(self._places.of(path)).found
+        return found.git.tags() if found.git else {}
+
+    def is_ancestor(self, path: str, old: Commit, new: Commit) -> bool | None:
+        """None where the history between the two is not all there."""
+        opened = self._open(self._places.of(path))
+        return opened.scratch.is_ancestor(old, new)
+
+    def _open(self, place: Path) -> _Opened:
+        if place not in self._opened:
+            self._git.trust(place)
+            found = git_folder.find(place, self._places)
+            objects = found.git.object_folders(self._places) if found.git else ()
+            shallow = found.git.common / "shallow" if found.git and found.git.shallow() else None
+            head = found.git.head() if found.git else None
+            scratch = Scratch.over(self._git, objects, shallow, sha256=head is not None and len(head) == 64)
+            self._opened[place] = _Opened(place, found, scratch)
+        return self._opened[place]
+
+    def _credentials(self, config: Path) -> tuple[str, ...]:
+        """The keys of a configuration that hold a secret, without the parts of a key that may be one."""
+        listing = self._git.run(["config", "--file", str(config), "--no-includes", "--null", "--list"])
+        found = set()
+        for entry in listing.stdout.decode("utf-8", "replace").split("\0"):
+            key, _, value = entry.partition("\n")
+            section, name = key.partition(".")[0], key.rpartition(".")[2]
+            if name == "extraheader" or _HAS_USER.search(f"{key}\n{value}"):
+                found.add(f"{section}.{name}")
+        return tuple(sorted(found))
+
+    # Content
+
+    def _judge(self, base: Checkout, opened: _Opened, wanted: Wanted, head: Commit | None) -> Checkout:
+        commit = wanted.commit or (head if wanted.tree is None else None)
+        expected = opened.scratch.expect(commit, wanted.patches) if commit else None
+        if head is not None:
+            base = replace(base, head_tree=opened.scratch.tree_of(head))
+            if wanted.commit not in {None, head}:
+                base = replace(base, descends=opened.scratch.is_ancestor(wanted.commit, head))
+        if expected is None:
+            reason = f"{commit} is not in the checkout" if commit else "no commit is known"
+            return self._by_content(base, opened, wanted, reason)
+        return self._by_entries(base, opened, wanted, expected, head)
+
+    def _by_entries(
+        self, base: Checkout, opened: _Opened, wanted: Wanted, expected: Expected, head: Commit | None
+    ) -> Checkout:
+        content = Content(opened.place, opened.scratch, self._inside)
+        compared = content.compare(expected, opened.scratch.entries(head) if head else None)
+        same = wanted.tree in {None, expected.tree}
+        return replace(
+            base,
+            judged="entries" if same else "paths",
+            reason=None if same else f"the planned commit and the patches at hand make {expected.tree}",
+            expected=expected.tree,
+            tree=tree_hash(compared.stored, sha256=expected.sha256),
+            differences=compared.differences,
+            extras=compared.extras,
+            patches=_patches(wanted, expected.applied),
+            touched=tuple(map(clean_text, expected.touched)),
+            source_folders=_sources(expected.entries),
+            texts=tuple(_texts(opened.scratch, expected, wanted.texts)),
+        )
+
+    def _by_content(self, base: Checkout, opened: _Opened, wanted: Wanted, reason: str) -> Checkout:
+        sha256 = len(wanted.tree or base.head or "") == 64
+        content = Content(opened.place, opened.scratch, self._inside)
+        stored, extras = content.all_files(sha256=sha256)
+        return replace(
+            base,
+            judged="content",
+            reason=reason,
+            tree=tree_hash(stored, sha256=sha256),
+            extras=extras,
+            patches=_patches(wanted, {}),
+            source_folders=_sources(stored),
+            texts=tuple(_texts_on_disk(opened.place, [path for path in wanted.texts if path in stored])),
+        )
+
+    def _inside(self, place: Path) -> tuple[Found, Scratch]:
+        """A submodule's own repository."""
+        opened = self._open(place)
+        return opened.found, opened.scratch
+
+
+def _sources(entries: Mapping[str, object]) -> tuple[str, ...]:
+    return tuple(sorted(map(clean_text, source_folders(entries))))
+
+
+def _patches(wanted: Wanted, applied: Mapping[str, bool]) -> tuple[FoundPatch, ...]:
+    found = []
+    for patch in wanted.patches:
+        went_on = applied.get(patch.path)
+        outcome: Outcome = "not-tried" if went_on is None else "applied" if went_on else "does-not-apply"
+        found.append(FoundPatch(patch.path, patch.sha256, outcome))
+    return tuple(found)
+
+
+def _texts(scratch: Scratch, expected: Expected, paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    for path in paths:
+        entry = expected.entries.get(path)
+        data = scratch.blob(entry.hash) if entry is not None else None
+        if data is not None and len(data) <= TEXT_LIMIT:
+            yield path, data
+
+
+def _texts_on_disk(place: Path, paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    for path in paths:
+        data = disk.read(place / path, TEXT_LIMIT)
+        if data is not None:
+            yield path, data

@@ -1,0 +1,101 @@
+"""What files are on the disk, as git would name their bytes: raw, and without following a link."""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from regraft.core.checkout_tree import EXECUTABLE, FILE, LINK, Entry, Odd, object_hash
+
+PIECE = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """Relative paths below one folder. `files` are all that is no folder, `nested` the folders that hold a `.git`."""
+
+    files: tuple[str, ...]
+    folders: frozenset[str]
+    nested: frozenset[str]
+
+
+def walk(folder: Path, stop: frozenset[str] = frozenset()) -> Disk:
+    """Everything below `folder`, sorted. What is named `.git` is left out wherever it is, and the folders in `stop`
+    are not entered; nor is what a link points to. Raises OSError where a folder cannot be read.
+    """
+    files: list[str] = []
+    folders: set[str] = set()
+    nested: set[str] = set()
+    waiting = [""]
+    while waiting:
+        place = waiting.pop()
+        with os.scandir(folder / place) as scan:
+            for entry in scan:
+                path = f"{place}/{entry.name}" if place else entry.name
+                if entry.name == ".git":
+                    nested.add(place)
+                elif entry.is_dir(follow_symlinks=False):
+                    folders.add(path)
+                    if path not in stop:
+                        waiting.append(path)
+                else:
+                    files.append(path)
+    return Disk(tuple(sorted(files)), frozenset(folders), frozenset(nested - {""}))
+
+
+def entry_at(path: str | Path, *, sha256: bool) -> Entry | Odd | None:
+    """The entry that git would make of what is at `path`, or None where nothing is. Its last part is not followed."""
+    try:
+        found = os.lstat(path)
+        if stat.S_ISLNK(found.st_mode):
+            target = os.fsencode(os.readlink(path))  # noqa: PTH115 - bytes are wanted, whatever they are
+            return Entry(LINK, object_hash("blob", len(target), [target], sha256=sha256).hex())
+        if stat.S_ISDIR(found.st_mode):
+            return Odd("a folder on the disk")
+        if not stat.S_ISREG(found.st_mode):
+            return Odd("no regular file on the disk")
+        return _file(path, sha256=sha256)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return Odd("replaced by a link while it was read")
+        return Odd(f"and cannot be read: {error.strerror}", readable=False)
+
+
+def _file(path: str | Path, *, sha256: bool) -> Entry | Odd:
+    # NONBLOCK: a pipe that took the file's place must not keep us waiting.
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        found = os.fstat(handle)
+        seen = 0
+
+        def pieces() -> Iterator[bytes]:
+            nonlocal seen
+            while piece := os.read(handle, min(PIECE, found.st_size - seen + 1)):
+                seen += len(piece)
+                yield piece
+                if seen > found.st_size:
+                    return
+
+        name = object_hash("blob", found.st_size, pieces(), sha256=sha256).hex()
+        if seen != found.st_size:
+            return Odd("and changed its size while it was read", readable=False)
+        return Entry(EXECUTABLE if found.st_mode & stat.S_IXUSR else FILE, name)
+    finally:
+        os.close(handle)
+
+
+def read(path: str | Path, limit: int) -> bytes | None:
+    """A regular file's bytes, or None where it is no such file or has more than `limit`. A link is not followed."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    with os.fdopen(handle, "rb") as stream:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > limit:
+            return None
+        return stream.read(limit)

@@ -1,0 +1,123 @@
+"""What is on this machine, for one image of the manifest. Looks, and changes nothing."""
+
+from collections.abc import Iterable, Mapping
+
+from regraft.core.baseline import SCHEMA, Baseline, BaselineDependency, BaselinePatch
+from regraft.core.imports import modules_of
+from regraft.core.manifest import Baked, Image, Manifest
+from regraft.core.objects import Sha256
+from regraft.core.observation import (
+    CarriedPatch,
+    Checkout,
+    Environment,
+    Import,
+    Observation,
+    Unreadable,
+    Wanted,
+)
+from regraft.core.requirements import normalized
+from regraft.core.verdict_distributions import installed_versions
+from regraft.core.verdict_environment import as_distributions
+from regraft.errors import OutsideError
+from regraft.flows.patch_files import LIMIT
+from regraft.flows.ports import Checkouts, Interpreter, ProjectFiles
+
+
+def observe(
+    image: Image,
+    manifest: Manifest,
+    wanted: Mapping[str, Wanted],
+    *,
+    interpreter: Interpreter,
+    checkouts: Checkouts,
+) -> Observation:
+    """Look at each checkout, at the environment, and try the declared imports, in this order: imports run code.
+
+    `wanted` says for each dependency what to compare it with; what is not in it is compared with its own HEAD.
+    What cannot be looked at is `Unreadable` in the answer and never raised.
+    """
+    found: dict[str, Checkout | Unreadable] = {}
+    for name, baked in image.baked.items():
+        try:
+            found[name] = checkouts.look(name, baked.path, wanted.get(name, Wanted(None, None)))
+        except OutsideError as error:
+            found[name] = _unreadable(error)
+    environment = _environment(image, manifest, interpreter)
+    imports: dict[str, Import] = {}
+    if isinstance(environment, Environment):
+        names = dict.fromkeys(name for baked in image.baked.values() for name in baked.imports)
+        imports = {name: _try(image, name, interpreter) for name in names}
+    return Observation(image.name, environment, imports, found)
+
+
+def _environment(image: Image, manifest: Manifest, interpreter: Interpreter) -> Environment | Unreadable:
+    modules = dict.fromkeys(name for baked in image.baked.values() for name in modules_of(baked))
+    names = [*manifest.distributions, *(name for baked in image.baked.values() for name in baked.distributions)]
+    distributions = dict.fromkeys(normalized(name) for name in names)
+    try:
+        return interpreter.describe(image, [*modules], [*distributions])
+    except OutsideError as error:
+        return _unreadable(error)
+
+
+def _try(image: Image, name: str, interpreter: Interpreter) -> Import:
+    try:
+        return interpreter.try_import(image, name)
+    except OutsideError as error:
+        return Import(name, ok=False, error=error.message)
+
+
+def _unreadable(error: OutsideError) -> Unreadable:
+    return Unreadable(error.code, error.message, error.hint)
+
+
+def as_baked(image: Image, files: ProjectFiles) -> dict[str, Wanted]:
+    """What to compare each dependency with where no plan is at hand: its own HEAD, with the project's patches on it."""
+    return {name: Wanted(None, None, tuple(carried(baked.patches, files))) for name, baked in image.baked.items()}
+
+
+def carried(paths: Iterable[str], files: ProjectFiles) -> Iterable[CarriedPatch]:
+    """The patches as the project has them. Raises InputError where one leaves the project or is no file."""
+    import hashlib  # noqa: PLC0415 - loads OpenSSL, which only the commands that look at files need
+
+    for path in paths:
+        data = files.read(path, LIMIT)
+        digest = Sha256(hashlib.sha256(data).hexdigest()) if data is not None else None
+        yield CarriedPatch(path, digest, data)
+
+
+def as_baseline(observation: Observation, image: Image, reference: str | None) -> Baseline:
+    """The observation of an untouched image (by `as_baked`) as its baseline.
+
+    Raises OutsideError where the environment or a checkout could not be looked at: a baseline has no holes.
+    """
+    environment = observation.environment
+    if isinstance(environment, Unreadable):
+        raise OutsideError(environment.code, environment.message, where=image.python, hint=environment.hint)
+    dependencies = {}
+    for name, baked in image.baked.items():
+        found = observation.checkouts[name]
+        if isinstance(found, Unreadable):
+            raise OutsideError(found.code, found.message, where=baked.path, hint=found.hint)
+        if found.tree is None:
+            raise OutsideError(
+                "checkout-unreadable",
+                f"what {name} holds cannot be told: {found.trouble or found.reason or found.state}",
+                where=baked.path,
+                hint="look whether `path` names the checkout in this image",
+            )
+        dependencies[name] = _held(baked, found, environment)
+    return Baseline(SCHEMA, image.name, reference, environment.version, dependencies, as_distributions(environment))
+
+
+def _held(baked: Baked, found: Checkout, environment: Environment) -> BaselineDependency:
+    """The patches are in it where they all fit on HEAD and the files are what they make; else that is not known."""
+    whole = found.judged == "entries" and found.tree == found.expected
+    patches = [one for one in found.patches if one.outcome == "applied"] if whole else []
+    return BaselineDependency(
+        commit=found.head,
+        tree=found.tree,
+        patches=tuple(BaselinePatch(one.path, one.sha256) for one in patches if one.sha256 is not None),
+        distributions=installed_versions(environment, baked.distributions),
+        untracked=tuple(sorted(one.path for one in found.extras if one.kind == "untracked")),
+    )
