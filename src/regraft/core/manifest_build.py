@@ -1,0 +1,70 @@
+"""A manifest without mistakes, as the values that the rest of regraft works with."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from regraft.core.manifest import Baked, Command, Dependency, Image, Lock, Manifest, Suite
+from regraft.core.manifest_links import default_directive
+from regraft.core.objects import Sha256
+
+
+def build(read: Mapping[str, Any], sha256: Sha256) -> Manifest:
+    """`read` is what `Walk.read` gave, without a mistake in it."""
+    project = read["project"]
+    return Manifest(
+        name=project["name"],
+        install=_commands(project["install"]),
+        distributions=tuple(project["distributions"]),
+        dependencies={name: _dependency(name, table) for name, table in read["dependencies"].items()},
+        images={name: _image(name, table) for name, table in read["images"].items()},
+        suites={name: Suite(name, table["image"]) for name, table in read["suites"].items()},
+        sha256=sha256,
+    )
+
+
+def _commands(commands: list[list[str]]) -> tuple[Command, ...]:
+    return tuple(tuple(command) for command in commands)
+
+
+def _dependency(name: str, table: Mapping[str, Any]) -> Dependency:
+    lock = table["lock"]
+    return Dependency(
+        name=name,
+        url=table["url"],
+        branch=table["branch"],
+        directive=table["directive"] or default_directive(name),
+        allow=tuple(table["allow"]),
+        token_env=table["token-env"],
+        lock=None if lock is None else Lock(lock["file"], lock["key"]),
+    )
+
+
+def _image(name: str, table: Mapping[str, Any]) -> Image:
+    return Image(
+        name=name,
+        repository=table["repository"],
+        tag=table["tag"],
+        tag_directive=table["tag-directive"],
+        dockerfile=table["dockerfile"],
+        unnamed=tuple(table["unnamed"]),
+        python=table["python"],
+        python_path=tuple(table["python-path"]),
+        requirements=table["requirements"],
+        env=tuple(table["env"].items()),
+        baked={dependency: _baked(dependency, inner) for dependency, inner in table["baked"].items()},
+    )
+
+
+def _baked(dependency: str, table: Mapping[str, Any]) -> Baked:
+    return Baked(
+        dependency=dependency,
+        path=table["path"],
+        install=_commands(table["install"]),
+        distributions=tuple(table["distributions"]),
+        imports=tuple(table["imports"]),
+        locate=tuple(table["locate"]),
+        not_installed=tuple(table["not-installed"]),
+        rebuild_when=tuple(table["rebuild-when"]),
+        local_edits=table["local-edits"],
+        patches=tuple(table["patches"]),
+    )

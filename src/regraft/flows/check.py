@@ -1,0 +1,157 @@
+"""What can be judged offline about a project: its manifest, and the files that the manifest names."""
+
+from dataclasses import dataclass, field
+
+from regraft.core.findings import Finding, Severity, Witness
+from regraft.core.lock import LIMIT as LOCK_LIMIT
+from regraft.core.lock import read_lock
+from regraft.core.manifest import Image, Manifest
+from regraft.core.manifest_advice import advice
+from regraft.core.manifest_reader import LIMIT, read_manifest
+from regraft.core.patch_glance import patch_fault
+from regraft.core.toml_places import At, Path, TomlPlaces
+from regraft.errors import InputError
+from regraft.flows.ports import ProjectFiles
+
+MANIFEST = "regraft.toml"
+PATCH_LIMIT = 16 * 1024 * 1024  # bytes
+FILE_LIMIT = 16 * 1024 * 1024  # bytes of any other file
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """`looked_at` counts what was judged, by its name in the plural: that nothing was there to judge is an answer too."""
+
+    manifest: Manifest
+    findings: tuple[Finding, ...]
+    looked_at: dict[str, int]
+
+    @property
+    def failed(self) -> bool:
+        return any(one.severity == "error" for one in self.findings)
+
+
+def check(files: ProjectFiles) -> CheckResult:
+    """Judge a project without network, git or image.
+
+    Raises InputError: no-manifest, and what `read_manifest` raises; OutsideError where a file cannot be read.
+    """
+    data = files.read(MANIFEST, LIMIT)
+    if data is None:
+        hint = "run this in the project's checkout, or name it with --project DIR"
+        raise InputError("no-manifest", f"there is no {MANIFEST}", where=MANIFEST, hint=hint)
+    manifest = read_manifest(data, MANIFEST)
+    checking = _Checking(files, TomlPlaces(data))
+    checking.judge(manifest)
+    ordered = sorted(
+        checking.findings, key=lambda one: (one.path != MANIFEST, one.path, one.line or 0, one.column or 0)
+    )
+    return CheckResult(manifest, tuple(ordered), checking.looked_at)
+
+
+@dataclass(slots=True)
+class _Checking:
+    files: ProjectFiles
+    places: TomlPlaces
+    findings: list[Finding] = field(default_factory=list)
+    looked_at: dict[str, int] = field(default_factory=dict)
+    _patches: set[str] = field(default_factory=set)
+
+    def judge(self, manifest: Manifest) -> None:
+        self.looked_at = {
+            "dependencies": len(manifest.dependencies),
+            "images": len(manifest.images),
+            "suites": len(manifest.suites),
+            "patch files": 0,
+            "locks": 0,
+            "dockerfiles": 0,
+            "baselines": 0,
+        }
+        for one in advice(manifest):
+            self._say(one.path, one.at, one.severity, one.rule, one.message, one.fix)
+        self._locks(manifest)
+        for image in manifest.images.values():
+            self._dockerfile(image)
+            self._baseline(image)
+            for dependency, baked in image.baked.items():
+                for index, path in enumerate(baked.patches):
+                    self._patch(path, ("images", image.name, "baked", dependency, "patches", index))
+
+    def _patch(self, path: str, named: Path) -> None:
+        """A patch that several images carry is judged once."""
+        if path in self._patches:
+            return
+        self._patches.add(path)
+        data = self._named_file(path, PATCH_LIMIT, named, "patch", "patch files")
+        fault = patch_fault(data) if data is not None else None
+        if fault:
+            self._say_of(
+                path,
+                named,
+                "patch-unreadable",
+                f"the patch {fault}",
+                "put the patch there again, or take it out of `patches`",
+            )
+
+    def _locks(self, manifest: Manifest) -> None:
+        for dependency in manifest.dependencies.values():
+            if dependency.lock is None:
+                continue
+            named: Path = ("dependencies", dependency.name, "lock", "file")
+            data = self._named_file(dependency.lock.file, LOCK_LIMIT, named, "lock", "locks")
+            if data is None:
+                continue
+            try:
+                read_lock(data, dependency.lock)
+            except InputError as error:
+                self._say_of(dependency.lock.file, named, error.code, f"{dependency.name}: {error.message}", error.hint)
+
+    def _dockerfile(self, image: Image) -> None:
+        if image.dockerfile is not None:
+            self._named_file(
+                image.dockerfile, FILE_LIMIT, ("images", image.name, "dockerfile"), "dockerfile", "dockerfiles"
+            )
+
+    def _baseline(self, image: Image) -> None:
+        from regraft.core.baseline_document import decode_baseline, path_of  # noqa: PLC0415 - msgspec, for a project that has one
+
+        path = path_of(image.name)
+        try:
+            data = self.files.read(path, FILE_LIMIT)
+            if data is None:
+                return
+            self.looked_at["baselines"] += 1
+            baseline = decode_baseline(data, image.name)
+        except InputError as error:
+            hint = error.hint or f"probe the image again: `regraft image probe {image.name} --write`"
+            self._say_of(path, ("images", image.name), "baseline-unreadable", error.message, hint)
+            return
+        for dependency in sorted(image.baked.keys() - baseline.dependencies.keys()):
+            message = f"the baseline of {image.name} says nothing about {dependency}"
+            self._say_of(
+                path, ("images", image.name, "baked", dependency), "baseline-incomplete", message, None, "warning"
+            )
+
+    def _named_file(self, path: str, limit: int, named: Path, word: str, counted: str) -> bytes | None:
+        """The bytes of a file that the manifest names, or None where that is a finding."""
+        self.looked_at[counted] += 1
+        try:
+            data = self.files.read(path, limit)
+        except InputError as error:
+            self._say(named, "value", "error", error.code, f"{path}: {error.message}", error.hint)
+            return None
+        if data is None:
+            fix = "add the file, or take it out of the manifest"
+            self._say(named, "value", "error", f"{word}-missing", f"the project has no file {path}", fix)
+        return data
+
+    def _say(self, path: Path, at: At, severity: Severity, rule: str, message: str, fix: str | None) -> None:  # noqa: PLR0913, PLR0917 - a finding's fields
+        line, column = self.places.place(path, at)
+        self.findings.append(Finding(rule, severity, message, MANIFEST, line, column, fix=fix))
+
+    def _say_of(  # noqa: PLR0913, PLR0917 - likewise
+        self, path: str, named: Path, rule: str, message: str, fix: str | None, severity: Severity = "error"
+    ) -> None:
+        """A finding in another file than the manifest; the line that names it is the witness."""
+        witness = Witness(MANIFEST, self.places.place(named, "value").line, "named here")
+        self.findings.append(Finding(rule, severity, message, path, witnesses=(witness,), fix=fix))
