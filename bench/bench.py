@@ -1,0 +1,136 @@
+"""Start-up and planning, as ratios to a bare interpreter on the same machine in the same run. Exit 1: a bound is broken.
+
+`plan` is charged with its own time: the wall time of the whole command less that of the git processes it ran, which a
+`git` first on PATH takes down. What that wrapper itself costs is charged to `plan`.
+"""
+
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from regraft.demo import world as worlds
+from regraft.demo.world import World
+
+HERE = Path(__file__).resolve().parent
+ROUNDS = 15
+SLACK = 1.25  # a shared machine is not a quiet one
+VERSION_BOUND = 2.5
+PLAN_BOUND = 10.0
+
+WRAPPER = """\
+#!/usr/bin/env bash
+begin=$EPOCHREALTIME
+{git} "$@"
+code=$?
+end=$EPOCHREALTIME
+echo "$((${{end/[.,]/}} - ${{begin/[.,]/}}))" >> {log}
+exit $code
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    name: str
+    seconds: float
+    bound: float | None = None  # times a bare interpreter
+
+
+def timed(argv: list[str], env: Mapping[str, str], cwd: Path) -> float:
+    """The wall time of one run, in seconds. Raises CalledProcessError where it failed: a failure is never fast."""
+    begin = time.perf_counter()
+    subprocess.run(argv, env=env, cwd=cwd, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return time.perf_counter() - begin
+
+
+def logging_git(folder: Path, env: Mapping[str, str]) -> tuple[dict[str, str], Path]:
+    """An environment whose git writes down the microseconds of each run, and the file it writes them to."""
+    git = shutil.which("git", path=env["PATH"])
+    log = folder / "git.log"
+    wrapper = folder / "bin/git"
+    wrapper.parent.mkdir()
+    wrapper.write_text(WRAPPER.format(git=git, log=log), "utf-8")
+    wrapper.chmod(0o755)
+    return {**env, "PATH": f"{wrapper.parent}:{env['PATH']}"}, log
+
+
+def planner(world: World, body: Path, env: Mapping[str, str], log: Path) -> Callable[[], tuple[float, float, int]]:
+    """A function that plans once: (own seconds, seconds in git, git processes)."""
+    argv = [sys.executable, "-m", "regraft", "plan", "--image", "rl", "--body", str(body), "--output", "plan.json"]
+
+    def once() -> tuple[float, float, int]:
+        log.write_text("", "utf-8")
+        wall = timed(argv, env, world.project)
+        spent = [int(line) for line in log.read_text("utf-8").split()]
+        if not spent:
+            raise RuntimeError("plan ran no git that the wrapper saw")
+        return wall - sum(spent) / 1e6, sum(spent) / 1e6, len(spent)
+
+    return once
+
+
+def measure(world: World, folder: Path) -> list[Row]:
+    env = dict(world.env)
+    logged, log = logging_git(folder, env)
+    checkout = folder / "checkout"
+    engine = world.root / "upstreams/engine.git"
+    world.git("clone", "--quiet", str(engine), str(checkout), cwd=world.root)
+    simple = {
+        "python -c pass": [sys.executable, "-c", "pass"],
+        "regraft --version": [str(Path(sys.executable).parent / "regraft"), "--version"],
+        "the shell it replaces": [
+            "bash",
+            str(HERE / "usual_step.sh"),
+            str(HERE / "realistic.md"),
+            str(engine),
+            str(checkout),
+        ],
+    }
+    plans = {name: planner(world, HERE / f"{name}.md", logged, log) for name in ("minimal", "realistic")}
+    walls: dict[str, list[float]] = {name: [] for name in simple}
+    planned: dict[str, list[tuple[float, float, int]]] = {name: [] for name in plans}
+    for _ in range(ROUNDS + 1):  # in turns, so that a busy moment is everybody's; the first round fills the caches
+        for name, argv in simple.items():
+            walls[name].append(timed(argv, env, world.project))
+        for name, once in plans.items():
+            planned[name].append(once())
+    bare, version, shell = (statistics.median(walls[name][1:]) for name in simple)
+    rows = [Row("python -c pass", bare), Row("regraft --version", version, VERSION_BOUND)]
+    for name, runs in planned.items():
+        own, git, count = (statistics.median(column) for column in zip(*runs[1:], strict=True))
+        rows += [Row(f"plan, {name} body: own", own, PLAN_BOUND), Row(f"plan, {name} body: in {count:.0f} git", git)]
+    return [*rows, Row("the shell it replaces, git included", shell)]
+
+
+def report(rows: list[Row]) -> int:
+    """Print the table; 1 where a ratio is above its bound and the slack."""
+    bare = rows[0].seconds
+    broken = []
+    print(f"{'median of ' + str(ROUNDS):<38}{'ms':>8}{'ratio':>8}{'bound':>8}")
+    for row in rows:
+        ratio = row.seconds / bare
+        bound = f"{row.bound:.1f}" if row.bound else ""
+        print(f"{row.name:<38}{row.seconds * 1000:>8.1f}{ratio:>8.1f}{bound:>8}")
+        if row.bound and ratio > row.bound * SLACK:
+            broken.append(
+                f"{row.name}: {ratio:.1f} times a bare interpreter, and the bound is {row.bound} (slack {SLACK})"
+            )
+    for line in broken:
+        print(line, file=sys.stderr)
+    return int(bool(broken))
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory(prefix="regraft-bench-") as name:
+        folder = Path(name).resolve()
+        return report(measure(worlds.outline(folder / "world", os.environ), folder))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,48 @@
+"""The benchmark's verdict can be no."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parent.parent / "bench/bench.py"
+
+
+@pytest.fixture(scope="module")
+def bench() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("bench", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    import sys
+
+    sys.modules["bench"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(("ratio", "code"), [(2.0, 0), (2.6, 0), (3.2, 1)])
+def test_a_ratio_above_bound_and_slack_is_red(
+    bench: ModuleType, capsys: pytest.CaptureFixture[str], ratio: float, code: int
+) -> None:
+    rows = [bench.Row("python -c pass", 0.02), bench.Row("regraft --version", 0.02 * ratio, 2.5)]
+    assert bench.report(rows) == code
+    assert ("bound is 2.5" in capsys.readouterr().err) is bool(code)
+
+
+def test_a_row_without_a_bound_is_for_information(bench: ModuleType) -> None:
+    assert bench.report([bench.Row("python -c pass", 0.02), bench.Row("a shell", 2.0)]) == 0
+
+
+def test_the_logging_git_counts_each_process(bench: ModuleType, tmp_path: Path) -> None:
+    import os
+    import subprocess
+
+    env, log = bench.logging_git(tmp_path, {"PATH": os.environ["PATH"], "HOME": str(tmp_path)})
+    for _ in range(2):
+        subprocess.run(["git", "--version"], env=env, check=True, capture_output=True)
+    assert subprocess.run(["git", "no-such-verb"], env=env, check=False, capture_output=True).returncode == 1
+    spent = [int(line) for line in log.read_text().split()]
+    assert len(spent) == 3
+    assert all(0 < one < 60_000_000 for one in spent)
