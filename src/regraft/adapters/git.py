@@ -5,6 +5,7 @@ is needed to reach it (`url.*.insteadOf`, proxies, certificate authorities, cred
 """
 
 import base64
+import os
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,7 @@ FLOOR = (2, 25)
 _KEPT_ENVIRONMENT = frozenset(
     {
         *("PATH", "TMPDIR", "TMP", "TEMP", "HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK", "SSH_AGENT_PID"),
+        *("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT"),
         *("SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH"),
         *("http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
     }
@@ -71,12 +73,38 @@ _NEUTRAL = """\
 \tdetachedHead = false
 [init]
 \tdefaultBranch = main
-[protocol "ext"]
-\tallow = never
-[protocol "fd"]
-\tallow = never
 [transfer]
 \tfsckObjects = false
+[fetch]
+\tfsckObjects = false
+\trecurseSubmodules = false
+[protocol]
+\tversion = 2
+\tallow = never
+[protocol "https"]
+\tallow = always
+[protocol "http"]
+\tallow = always
+[protocol "ssh"]
+\tallow = always
+[protocol "git"]
+\tallow = always
+[protocol "file"]
+\tallow = always
+"""
+
+# Version 2 is the default since 2.26 only, and without it a server lists every ref there is. The transports that are not
+# named above run a helper program of the URL's choosing.
+
+_REMOTE = """\
+[http]
+\tlowSpeedLimit = 1000
+\tlowSpeedTime = 60
+"""
+
+_SSH = """\
+[core]
+\tsshCommand = ssh -o BatchMode=yes
 """
 
 
@@ -100,7 +128,7 @@ class Git:
         self._machine = dict(machine)
         self._program = program
         self._timeout = timeout
-        self._folder = tempfile.TemporaryDirectory(prefix="regraft-git-")
+        self._folder = _temporary_folder()
         self._safe: list[str] = []
         self._carried: str | None = None
         self._files: dict[tuple[str, ...], Path] = {}
@@ -114,18 +142,24 @@ class Git:
     @property
     def folder(self) -> Path:
         """A private folder that goes away with this object: the place for scratch repositories and indexes."""
-        return Path(self._folder.name)
+        return Path(self._folder.name).resolve()
 
     def trust(self, path: Path) -> None:
-        """Let git read the repository at `path`, whoever owns it."""
-        if str(path) not in self._safe:
-            self._safe.append(str(path))
+        """Let git read the repository at `path`, whoever owns it.
+
+        Git compares the path that it finds, links resolved: the work tree's for most commands, the `.git` folder's or the
+        bare repository's for an upload-pack (2.45 and newer), which may have added the suffix `.git` itself.
+        """
+        for found in dict.fromkeys((os.path.abspath(path), os.path.realpath(path))):  # noqa: PTH100 - keeps links
+            for name in (found, f"{found}/.git", f"{found}.git", f"{found}.git/.git"):
+                if name not in self._safe:
+                    self._safe.append(name)
 
     def version(self) -> tuple[int, ...]:
         """For example (2, 39, 5). Raises OutsideError: missing-program, old-git, not-git."""
         completed = self.run(["--version"])
         match = re.match(rb"git version (\d+)\.(\d+)(?:\.(\d+))?", completed.stdout)
-        if match is None:
+        if completed.returncode != 0 or match is None:
             raise OutsideError("not-git", f"{self._program!r} does not answer like git")
         version = tuple(int(part or 0) for part in match.groups())
         if version < FLOOR:
@@ -143,13 +177,14 @@ class Git:
         stdin: bytes = b"",
         env: Mapping[str, str] | None = None,
     ) -> Completed:
-        """`git ARGUMENTS`, locally: with no credentials, and without the user's configuration.
+        """`git ARGUMENTS`, locally: with no credentials, without the user's configuration, and without any transport.
 
+        A missing object of a partial clone is missing: it is not fetched behind the caller's back.
         The return code is the caller's to judge. Raises what `process.run` raises.
         """
         config = self._config()
-        environment = {**self._environment(config), "HOME": str(config.parent.parent), **(env or {})}
-        return self._run(arguments, at, environment, stdin)
+        local = {"HOME": str(config.parent.parent), "GIT_ALLOW_PROTOCOL": "none"}
+        return self._run(arguments, at, {**self._environment(config), **local, **(env or {})}, stdin)
 
     def run_remote(
         self,
@@ -187,10 +222,10 @@ class Git:
             "GIT_TERMINAL_PROMPT": "0",
             "GIT_ASKPASS": "true",
             "SSH_ASKPASS": "true",
-            "GIT_SSH_COMMAND": self._machine.get("GIT_SSH_COMMAND", "ssh -o BatchMode=yes"),
             "GIT_OPTIONAL_LOCKS": "0",
             "GIT_NO_REPLACE_OBJECTS": "1",
-            "GIT_CEILING_DIRECTORIES": str(self.folder),
+            "GIT_NO_LAZY_FETCH": "1",  # 2.45 and newer; for what is older, `run` allows no transport
+            "GIT_CEILING_DIRECTORIES": str(self.folder.parent),
             "LC_ALL": "C",
             "LANGUAGE": "",
         }
@@ -199,12 +234,12 @@ class Git:
         return self._write(("local", *self._safe), _NEUTRAL + self._safe_section())
 
     def _remote_config(self, url: str, token: str | None) -> Path:
-        text = _NEUTRAL + self._safe_section() + self._carried_sections()
-        text += "[http]\n\tlowSpeedLimit = 1000\n\tlowSpeedTime = 60\n"
-        host = re.match(r"https?://[^/]+/", url)
+        ssh = "" if "GIT_SSH" in self._machine else _SSH  # the setting would win over that variable
+        text = _NEUTRAL + _REMOTE + ssh + self._carried_sections() + self._safe_section()
+        host = re.match(r"https?://[^/@]+/", url)
         if token and host:
             basic = base64.b64encode(f"x-access-token:{token}".encode()).decode("ascii")
-            text += f"[http {_quoted(host[0])}]\n\textraHeader = {_quoted(f'Authorization: Basic {basic}')}\n"
+            text += f"[http {_subsection(host[0])}]\n\textraHeader = {_quoted(f'Authorization: Basic {basic}')}\n"
         return self._write(("remote", host[0] if host else "", token or "", *self._safe), text)
 
     def _safe_section(self) -> str:
@@ -212,12 +247,20 @@ class Git:
 
     def _carried_sections(self) -> str:
         if self._carried is None:
-            environment = {**self._machine, "LC_ALL": "C", "GIT_CEILING_DIRECTORIES": str(self.folder)}
-            for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+            environment = {**self._machine, "LC_ALL": "C", "GIT_CEILING_DIRECTORIES": str(self.folder.parent)}
+            for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_CONFIG"):
                 environment.pop(name, None)
             argv = [self._program, "config", "--list", "--null", "--includes"]
             listing = process.run(argv, env=environment, cwd=str(self.folder), timeout=self._timeout)
-            self._carried = "".join(map(_carried_entry, listing.stdout.decode("utf-8", "replace").split("\0")))
+            if listing.returncode != 0:
+                said = listing.stderr.decode("utf-8", "replace").strip()
+                raise OutsideError(
+                    "bad-git-config",
+                    f"this machine's git configuration cannot be read: {said!r:.200}",
+                    hint="mend it; `git config --list --show-origin` names the file",
+                )
+            entries = listing.stdout.decode("utf-8", "surrogateescape").split("\0")
+            self._carried = "".join(map(_carried_entry, entries))
         return self._carried
 
     def _write(self, key: tuple[str, ...], text: str) -> Path:
@@ -227,21 +270,38 @@ class Git:
             folder.mkdir(parents=True, mode=0o700)
             path = folder / "config"
             path.touch(mode=0o600)
-            path.write_text(text, encoding="utf-8")
+            path.write_text(text, encoding="utf-8", errors="surrogateescape")
             self._files[key] = path
         return path
 
 
+def _temporary_folder() -> "tempfile.TemporaryDirectory[str]":
+    try:
+        return tempfile.TemporaryDirectory(prefix="regraft-git-")
+    except OSError as error:
+        raise OutsideError(
+            "no-temporary-folder",
+            f"no temporary folder can be made: {error.strerror or 'none is writable'}",
+            hint="make room, or name a writable folder in TMPDIR",
+        ) from None
+
+
 def _carried_entry(entry: str) -> str:
-    key, _, value = entry.partition("\n")
+    key, given, value = entry.partition("\n")
     if not _CARRIED.fullmatch(key.lower()):
         return ""
     section, _, rest = key.partition(".")
     subsection, _, name = rest.rpartition(".")
-    header = f"[{section} {_quoted(subsection)}]" if subsection else f"[{section}]"
-    return f"{header}\n\t{name} = {_quoted(value)}\n"
+    header = f"[{section} {_subsection(subsection)}]" if subsection else f"[{section}]"
+    # A key without a value means true, an empty value false.
+    return f"{header}\n\t{name} = {_quoted(value)}\n" if given else f"{header}\n\t{name}\n"
 
 
 def _quoted(value: str) -> str:
     escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+    return f'"{escaped}"'
+
+
+def _subsection(name: str) -> str:
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

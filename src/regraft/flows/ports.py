@@ -1,11 +1,13 @@
 """What the flows need from outside, in the outside world's own verbs. Adapters satisfy these; tests bring fakes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 from regraft.core.manifest import Image
-from regraft.core.objects import Commit
+from regraft.core.objects import Blob, Commit, Tree
 from regraft.core.observation import Checkout, Environment, Import, Wanted
+from regraft.core.resolution import Fetched, Reach, Remote, Tip
+from regraft.core.trees import Announced, ApplyOutcome, Entry
 
 
 class ProjectFiles(Protocol):
@@ -45,3 +47,68 @@ class Checkouts(Protocol):
 
     def is_ancestor(self, path: str, old: Commit, new: Commit) -> bool | None:
         """Whether `new` has `old` (a commit or a tag) in its history; None where that history is not all there."""
+
+
+class Upstream(Protocol):
+    """The repositories that refs are looked up in. Each method raises OutsideError where a server or git failed."""
+
+    def ls_remote(self, remote: Remote) -> tuple[Tip, ...]:
+        """All branches and tags."""
+
+    def reachable(self, remote: Remote, commits: Sequence[Commit]) -> Reach:
+        """Those of the commits that a branch or a tag leads to, or else a pull ref."""
+
+    def fetch(self, remote: Remote, wants: Sequence[str]) -> Fetched:
+        """Commits with their trees, by full hash or full ref name, in one fetch; what is missing does not stop the rest."""
+
+    def fetch_blobs(self, url: str, token_env: str | None, blobs: Sequence[Blob]) -> None:
+        """Bring files that a filtered fetch left out, in one more fetch."""
+
+
+class ScratchIndex(Protocol):
+    """A temporary index, and git's own verdict on patches there."""
+
+    def apply(
+        self,
+        patch: bytes,
+        *,
+        reverse: bool = False,
+        check_only: bool = False,
+        include: tuple[bytes, ...] | None = None,
+        lenient: Literal["whitespace", "final-newline"] | None = None,
+    ) -> ApplyOutcome:
+        """Apply all of it (of the files in `include`, if given), or nothing. OutsideError: git itself failed."""
+
+    def write_tree(self) -> Tree:
+        """The tree of what the index holds."""
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Every path in the index."""
+
+
+class GateStore(Protocol):
+    """The objects that were fetched, without a checkout. OutsideError `missing-objects`: one that is needed is not here."""
+
+    def commit_tree(self, commit: Commit) -> Tree:
+        """The tree of a commit."""
+
+    def list_tree(self, tree: Tree) -> tuple[Entry, ...]:
+        """Every path of a tree, folders walked through."""
+
+    def read_blob(self, oid: Blob, limit: int) -> bytes:
+        """The bytes of a blob of at most `limit` bytes."""
+
+    def missing(self, oids: Sequence[Blob]) -> tuple[Blob, ...]:
+        """Those that are not here."""
+
+    def changed_paths(self, a: Commit, b: Commit, globs: Sequence[str]) -> tuple[str, ...]:
+        """The paths that differ between two commits and that a pattern matches."""
+
+    def read_tree(self, commit: Commit) -> ScratchIndex:
+        """An index of its own that holds the commit's tree."""
+
+    def numstat(self, patch: bytes, *, reverse: bool = False) -> Announced:
+        """The path of each file section that git reads from a patch; of the old side with `reverse`."""
+
+    def config_list(self, text: bytes) -> tuple[tuple[str, str], ...] | str:
+        """The (key, value) pairs of a text in git's configuration format, or what git says is wrong with it."""
