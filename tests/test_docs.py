@@ -13,6 +13,7 @@ from types import ModuleType
 import pytest
 
 from regraft.cli.main import COMMANDS
+from regraft.core.manifest_reader import read_manifest
 from regraft.demo import world as worlds
 from regraft.demo.world import World
 
@@ -127,6 +128,33 @@ def test_a_command_of_the_readme_that_nobody_runs_is_refused() -> None:
         commands("```sh\nnpm install\n```\n")
 
 
+def blocks(language: str) -> Iterator[object]:
+    for page in PAGES:
+        for number, (found, block) in enumerate(FENCE.findall(page.read_text("utf-8"))):
+            if found == language:
+                yield pytest.param(block, id=f"{name_of(page)}:{number}")
+
+
+@pytest.mark.parametrize("block", list(blocks("toml")))
+def test_manifests_that_are_shown_are_valid(block: str) -> None:
+    assert read_manifest(block.encode(), "regraft.toml").images
+
+
+@pytest.mark.parametrize("block", list(blocks("yaml")))
+def test_workflows_that_are_shown_pass_the_audit_that_ours_pass(block: str, tmp_path: Path) -> None:
+    workflow = tmp_path / ".github/workflows/shown.yml"
+    workflow.parent.mkdir(parents=True)
+    workflow.write_text(block)
+    zizmor = Path(sys.executable).parent / "zizmor"
+    done = subprocess.run(
+        [zizmor, "--offline", "--no-progress", "--persona", "pedantic", "--strict-collection", workflow],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 # The examples: each `console` block runs, in the project of the demo's world; the blocks of a page share one world.
 
 
@@ -163,7 +191,7 @@ def with_examples() -> Iterator[object]:
             yield pytest.param(page, needs_image, id=name_of(page), marks=[pytest.mark.slow] if needs_image else [])
 
 
-@pytest.mark.parametrize(("page", "needs_image"), with_examples())
+@pytest.mark.parametrize(("page", "needs_image"), list(with_examples()))
 def test_examples_do_what_they_show(page: Path, needs_image: bool, tmp_path: Path) -> None:
     make = worlds.build if needs_image else worlds.outline
     world = make(tmp_path / "world", os.environ)
