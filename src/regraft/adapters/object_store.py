@@ -1,0 +1,231 @@
+"""Reads git objects, and tries patches on temporary indexes: never a checkout, never a repository's own configuration.
+
+The objects are borrowed by a scratch repository (objects/info/alternates) whose configuration is empty: it has no remote, so
+that what is missing stays missing and is an error, never a silent fetch; and what is written stays in it.
+"""
+
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal, Self
+
+from regraft.adapters.git import At, Git
+from regraft.adapters.process import Completed
+from regraft.adapters.scratch_index import ScratchIndex, failure, parse_numstat
+from regraft.core.globs import matching
+from regraft.core.objects import Blob, Commit, Tree, parse_tree
+from regraft.core.trees import Announced, Entry
+from regraft.errors import OutsideError
+
+READ_LIMIT = 64 * 1024 * 1024
+
+_PACK = re.compile(r"pack-([0-9a-f]+)\.(?:pack|idx)")
+_LOOSE = re.compile(r"[0-9a-f]{38}|[0-9a-f]{62}")
+
+
+class ObjectStore:
+    """The objects of one bare repository, whether or not it is whole."""
+
+    def __init__(self, git: Git, git_dir: Path) -> None:
+        self._git = git
+        self._folders: tuple[Path, ...] = (git_dir / "objects",)
+        self._shallow: Path | None = git_dir / "shallow"
+        self._scratch: Path | None = None
+
+    @classmethod
+    def over(cls, git: Git, objects_dirs: Sequence[Path], shallow: Path | None = None) -> Self:
+        """The objects of an existing checkout: its object folders, and its `shallow` file if it has one."""
+        store = cls(git, Path())
+        store._folders = tuple(objects_dirs)
+        store._shallow = shallow
+        return store
+
+    def commit_tree(self, commit: Commit) -> Tree:
+        """The tree of a commit. Raises OutsideError: missing-objects, not-a-commit."""
+        [(_, kind, _), (oid, _, _)] = self._described([commit, f"{commit}^{{tree}}"])
+        if kind == "missing":
+            raise _missing([commit])
+        if kind != "commit":
+            raise OutsideError("not-a-commit", f"{commit} is a {kind} and no commit")
+        try:
+            return parse_tree(oid)
+        except ValueError:
+            raise _missing([f"the tree of {commit}"]) from None
+
+    def list_tree(self, tree: Tree) -> tuple[Entry, ...]:
+        """Every path of a tree, folders walked through. Raises OutsideError: missing-objects."""
+        listing = self._run(["ls-tree", "-r", "-z", "--full-tree", tree])
+        return tuple(_tree_entries(listing.stdout))
+
+    def read_blob(self, oid: Blob, limit: int = READ_LIMIT) -> bytes:
+        """The bytes of one blob of at most `limit` bytes. Raises OutsideError: missing-objects, too-large."""
+        return self.read_blobs([oid], limit)[oid]
+
+    def read_blobs(self, oids: Sequence[Blob], limit: int = READ_LIMIT) -> dict[Blob, bytes]:
+        """The bytes of several blobs of at most `limit` bytes together. Raises OutsideError: missing-objects, too-large."""
+        wanted = list(dict.fromkeys(oids))
+        described = self._described(wanted)
+        if lost := [oid for oid, (_, kind, _) in zip(wanted, described, strict=True) if kind == "missing"]:
+            raise _missing(lost)
+        size = sum(size for _, _, size in described)
+        if size > limit:
+            raise OutsideError("too-large", f"{len(wanted)} objects hold {size} bytes; at most {limit} are read")
+        if not wanted:
+            return {}
+        stream = self._run(["cat-file", "--batch"], stdin=_lines(wanted)).stdout
+        found, at = {}, 0
+        for oid, (_, _, length) in zip(wanted, described, strict=True):
+            at = stream.index(b"\n", at) + 1
+            found[oid] = stream[at : at + length]
+            at += length + 1
+        return found
+
+    def missing(self, oids: Sequence[Blob]) -> tuple[Blob, ...]:
+        """Those of the objects that are not here, in their order, each once."""
+        wanted = list(dict.fromkeys(oids))
+        described = self._described(wanted)
+        return tuple(oid for oid, (_, kind, _) in zip(wanted, described, strict=True) if kind == "missing")
+
+    def read_tree(self, commit: Commit) -> ScratchIndex:
+        """An index of its own that holds the commit's tree. Raises OutsideError: missing-objects."""
+        scratch = self._repository()
+        path = Path(tempfile.mkdtemp(prefix="index-", dir=scratch), "index")
+        self._run(["read-tree", commit], index=path)
+        return ScratchIndex(self._git, scratch, path)
+
+    def numstat(self, patch: bytes, *, reverse: bool = False) -> Announced:
+        """The path of each file section that git reads from a patch; of the old side with `reverse`."""
+        arguments = ["apply", "--numstat", "-z", "-p1", *(["-R"] if reverse else []), "-"]
+        at = At(git_dir=self._repository())
+        return parse_numstat(self._git.run(arguments, at, stdin=patch))
+
+    def changed_paths(self, a: Commit | Tree, b: Commit | Tree, globs: Sequence[str]) -> tuple[str, ...]:
+        """The paths that differ between two trees and that a pattern matches (`core.globs`); blobs are not read."""
+        if not globs:
+            return ()
+        arguments = [
+            "diff-tree",
+            "-r",
+            "-z",
+            "--no-renames",
+            "--name-only",
+            "--no-ext-diff",
+            f"{a}^{{tree}}",
+            f"{b}^{{tree}}",
+        ]
+        names = self._run(arguments).stdout.split(b"\0")[:-1]
+        return matching(globs, (name.decode("utf-8", "surrogateescape") for name in names))
+
+    def is_ancestor(self, a: Commit, b: Commit) -> bool:
+        """Whether `a` is `b` or before it, as far as the history is here: a shallow one may not reach back to it."""
+        completed = self._run(["merge-base", "--is-ancestor", a, b], expected=(0, 1))
+        return completed.returncode == 0
+
+    def config_list(self, text: bytes) -> tuple[tuple[str, str], ...] | str:
+        """The (key, value) pairs of a file in git's configuration format, or what git says is wrong with it."""
+        path = Path(tempfile.mkdtemp(prefix="config-", dir=self._repository()), "text")
+        path.write_bytes(text)
+        arguments = ["config", "--file", str(path), "--no-includes", "--null", "--list"]
+        completed = self._git.run(arguments, At(git_dir=self._repository()))
+        if completed.returncode != 0:
+            said = completed.stderr.decode("utf-8", "replace").replace(str(path), "the file").strip()
+            return said.split("\n", 1)[0]
+        entries = completed.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]
+        return tuple((key, value) for key, _, value in (entry.partition("\n") for entry in entries))
+
+    def _described(self, names: Sequence[str]) -> list[tuple[str, str, int]]:
+        """(oid, kind, size) of each name; kind is "missing" where it is not here."""
+        if not names:
+            return []
+        completed = self._run(
+            ["cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)"], stdin=_lines(names)
+        )
+        described = []
+        for line in completed.stdout.decode("ascii", "replace").splitlines():
+            oid, kind, *size = line.rsplit(" ", 2) if not line.endswith(" missing") else (line, "missing")
+            described.append((oid, kind, int(size[0]) if size else 0))
+        return described
+
+    def _run(
+        self, arguments: Sequence[str], *, stdin: bytes = b"", index: Path | None = None, expected: Sequence[int] = (0,)
+    ) -> Completed:
+        completed = self._git.run(arguments, At(git_dir=self._repository(), index=index), stdin=stdin)
+        if completed.returncode not in expected:
+            raise failure(completed)
+        return completed
+
+    def _repository(self) -> Path:
+        """The scratch repository, made when it is first needed; a history that got deeper since is followed."""
+        if self._scratch is None:
+            path = Path(tempfile.mkdtemp(prefix="objects-", dir=self._git.folder))
+            form = _format(self._folders)
+            arguments = [
+                "init",
+                "--quiet",
+                "--bare",
+                "--template=",
+                *([f"--object-format={form}"] if form != "sha1" else []),
+            ]
+            completed = self._git.run([*arguments, str(path)])
+            if completed.returncode != 0:
+                if form != "sha1":
+                    hint = "install git 2.29 or newer"
+                    raise OutsideError("object-format", f"this git cannot read {form} repositories", hint=hint)
+                raise failure(completed)
+            info = path / "objects" / "info"
+            info.mkdir(exist_ok=True)
+            (info / "alternates").write_bytes(b"".join(_alternate(folder) for folder in self._folders))
+            self._scratch = path
+        if self._shallow is not None and self._shallow.is_file():
+            (self._scratch / "shallow").write_bytes(self._shallow.read_bytes())
+        return self._scratch
+
+
+def _alternate(folder: Path) -> bytes:
+    """A line of objects/info/alternates: quoted, so that no name is taken for a comment or for two."""
+    name = bytes(folder.resolve()).replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
+    return b'"' + name + b'"\n'
+
+
+def _format(folders: Sequence[Path]) -> Literal["sha1", "sha256"]:
+    """By the length of the names in the object folders. Raises OutsideError: object-format where both occur."""
+    lengths = {length for folder in folders if (length := _name_length(folder))}
+    if len(lengths) > 1 or not lengths <= {40, 64}:
+        raise OutsideError("object-format", f"objects in {str(folders[0])!r:.200} have names of several lengths")
+    return "sha256" if lengths == {64} else "sha1"
+
+
+def _name_length(folder: Path) -> int | None:
+    if not folder.is_dir():
+        raise OutsideError("missing-objects", f"there is no folder of objects {str(folder)!r:.200}")
+    try:
+        for path in folder.glob("pack/pack-*"):
+            if match := _PACK.fullmatch(path.name):
+                return len(match[1])
+        for path in folder.glob("[0-9a-f][0-9a-f]/*"):
+            if _LOOSE.fullmatch(path.name):
+                return len(path.name) + 2
+    except OSError as error:
+        raise OutsideError("no-permission", f"{str(folder)!r:.200} cannot be read: {error.strerror}") from None
+    return None
+
+
+def _tree_entries(listing: bytes) -> Iterator[Entry]:
+    for record in listing.split(b"\0")[:-1]:
+        meta, _, path = record.partition(b"\t")
+        mode, kind, oid = meta.decode("ascii").split(" ")
+        yield Entry(mode, "commit" if kind == "commit" else "blob", oid, path)
+
+
+def _lines(names: Sequence[str]) -> bytes:
+    return "".join(f"{name}\n" for name in names).encode("ascii")
+
+
+def _missing(names: Sequence[str]) -> OutsideError:
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return OutsideError(
+        "missing-objects",
+        f"objects are not here: {', '.join(names[:3])}{more}",
+        hint="fetch them first (a clone without blobs or with little history lacks them)",
+    )

@@ -1,0 +1,119 @@
+"""A temporary index in a scratch repository, and git's own verdict on patches there."""
+
+import os
+import re
+from pathlib import Path
+from typing import Literal
+
+from regraft.adapters.git import At, Git
+from regraft.adapters.process import Completed
+from regraft.core.objects import Tree, parse_tree
+from regraft.core.patch_paths import include_pattern
+from regraft.core.trees import Announced, ApplyOutcome, Entry
+from regraft.errors import OutsideError
+
+_UNREADABLE = re.compile(
+    r"error: (?:corrupt (?:binary )?patch|patch with only garbage|No valid patches|unrecognized (?:binary patch|input)"
+    r"|git apply: bad git-diff|git diff header|patch fragment without header|unable to find filename|invalid (?:path|mode)"
+    r"|new file .* depends on old contents|deleted file .* still has contents|inconsistent).*",
+    re.DOTALL,
+)
+_MISSING = re.compile(
+    r"missing blob|bad object|unable to read|read of .+ failed|[Nn]ot a valid object|failed to unpack tree|could not parse",
+)
+_FAILED_AT = re.compile(r"^error: patch failed: .*:(\d+)$", re.MULTILINE)
+_OFFSET = re.compile(r"^Hunk #\d+ succeeded at \d+ \(offset (-?\d+) lines?\)\.$", re.MULTILINE)
+
+
+class ScratchIndex:
+    """One index file. It goes away with git's private folder."""
+
+    def __init__(self, git: Git, git_dir: Path, path: Path) -> None:
+        self._git = git
+        self._at = At(git_dir=git_dir, index=path)
+
+    def apply(
+        self,
+        patch: bytes,
+        *,
+        reverse: bool = False,
+        check_only: bool = False,
+        include: tuple[bytes, ...] | None = None,
+        lenient: Literal["whitespace", "final-newline"] | None = None,
+    ) -> ApplyOutcome:
+        """`git apply --cached`: exact, no fuzz, strip level 1. All of it is applied to the index, or nothing.
+
+        `include` keeps to the files of these paths. `lenient` is for finding out why a patch does not fit.
+        Raises OutsideError: missing-objects, git-failed, and the like.
+        """
+        arguments = ["apply", "--cached", "--whitespace=nowarn", "--verbose", "-p1"]
+        arguments += ["--check"] if check_only else []
+        arguments += ["-R"] if reverse else []
+        arguments += [f"--include={os.fsdecode(include_pattern(path))}" for path in include or ()]
+        arguments += {"whitespace": ["--ignore-whitespace"], "final-newline": ["--inaccurate-eof"], None: []}[lenient]
+        return _outcome(self._git.run([*arguments, "-"], self._at, stdin=patch))
+
+    def write_tree(self) -> Tree:
+        """The tree of what the index holds; blobs need not be here. Raises OutsideError."""
+        completed = self._git.run(["write-tree", "--missing-ok"], self._at)
+        if completed.returncode != 0:
+            raise failure(completed)
+        return parse_tree(completed.stdout.decode("ascii").strip())
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Every path in the index."""
+        completed = self._git.run(["ls-files", "--stage", "-z"], self._at)
+        if completed.returncode != 0:
+            raise failure(completed)
+        found = []
+        for record in completed.stdout.split(b"\0")[:-1]:
+            meta, _, path = record.partition(b"\t")
+            mode, oid, _ = meta.decode("ascii").split(" ")
+            found.append(Entry(mode, "commit" if mode == "160000" else "blob", oid, path))
+        return tuple(found)
+
+
+def parse_numstat(completed: Completed) -> Announced:
+    """What `git apply --numstat -z` says. It touches no repository: what fails is the patch."""
+    if completed.returncode < 0:
+        raise failure(completed)
+    if completed.returncode != 0:
+        return Announced(complaint=_first(completed))
+    records = completed.stdout.split(b"\0")[:-1]
+    return Announced(tuple(record.split(b"\t", 2)[2] for record in records))
+
+
+def failure(completed: Completed) -> OutsideError:
+    """The error for a git that failed for reasons of its own, with the remedy where it is known."""
+    said = completed.stderr.decode("utf-8", "replace")
+    line = _first(completed) or f"exit code {completed.returncode}"
+    verb = " ".join(completed.argv[:2])
+    message = f"{verb} failed: {line!r:.220}"
+    if _MISSING.search(said):
+        hint = "fetch them first (a clone without blobs or with little history lacks them)"
+        return OutsideError("missing-objects", f"{verb} found objects missing: {line!r:.220}", hint=hint)
+    if "No space left" in said:
+        return OutsideError("no-space", message, hint="make room on the disk of the temporary folder (TMPDIR)")
+    if "ermission denied" in said or "insufficient permission" in said:
+        return OutsideError("no-permission", message, hint="let this user read the objects and write to TMPDIR")
+    return OutsideError("git-failed", message)
+
+
+def _outcome(completed: Completed) -> ApplyOutcome:
+    said = completed.stderr.decode("utf-8", "replace")
+    if completed.returncode == 0:
+        return ApplyOutcome("fits", offsets=tuple(int(one) for one in _OFFSET.findall(said)))
+    line = _first(completed)
+    if completed.returncode == 128 and _UNREADABLE.fullmatch(f"error: {line}"):
+        return ApplyOutcome("unreadable", line)
+    if completed.returncode != 1 or _MISSING.match(line):
+        raise failure(completed)
+    failed = _FAILED_AT.search(said)
+    return ApplyOutcome("fails", line, int(failed[1]) if failed else None)
+
+
+def _first(completed: Completed) -> str:
+    """The first line of an error, without git's word for it."""
+    lines = completed.stderr.decode("utf-8", "replace").splitlines()
+    errors = [line for line in lines if line.startswith(("error: ", "fatal: "))]
+    return (errors or lines or [""])[0].removeprefix("error: ").removeprefix("fatal: ")

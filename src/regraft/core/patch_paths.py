@@ -1,0 +1,38 @@
+"""Paths in a patch: unquoted, and refused where they could leave the tree."""
+
+import re
+
+_SIMPLE = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
+_CONTROL = re.compile(rb"[\0-\x1f\x7f]")
+_GIT_FOLDER = re.compile(rb"\.git(?:[ .]*|:.*)|git~\d+", re.IGNORECASE | re.DOTALL)  # also as NTFS would take it
+
+
+def unquote(name: bytes) -> bytes:
+    """A name as git writes it, its C-style quotes taken off."""
+    if not (len(name) >= 2 and name.startswith(b'"') and name.endswith(b'"')):
+        return name
+    return re.sub(rb"\\([0-3][0-7]{2}|.)", _unescaped, name[1:-1], flags=re.DOTALL)
+
+
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    mark = match[1]
+    return bytes([int(mark, 8)]) if len(mark) == 3 else _SIMPLE.get(mark, mark)
+
+
+def unsafe(path: bytes) -> str | None:
+    """Why a patch or a submodule must not name this path, or None where it may."""
+    if _CONTROL.search(path):
+        return "holds a control character"
+    parts = path.split(b"/")
+    if parts[0] == b"":
+        return "is absolute"
+    if any(part in (b"", b".", b"..") for part in parts):
+        return "leaves its tree, or has an empty step in it"
+    if any(_GIT_FOLDER.fullmatch(part) for part in parts):
+        return "leads into a .git folder"
+    return None
+
+
+def include_pattern(path: bytes) -> bytes:
+    """The pattern for `git apply --include` that matches this path and no other."""
+    return re.sub(rb"([*?\[\\])", rb"\\\1", path)

@@ -1,0 +1,57 @@
+"""What git says of a tree and of an attempt to apply a patch, as values. Paths are bytes, as they are in git."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+FILE, EXECUTABLE, LINK, SUBMODULE = "100644", "100755", "120000", "160000"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One path of a tree, folders left out. `oid` names a blob, or the commit of a submodule."""
+
+    mode: str
+    kind: Literal["blob", "commit"]
+    oid: str
+    path: bytes
+
+    @property
+    def name(self) -> str:
+        """The path as text; bytes that are not UTF-8 stand in it as surrogates."""
+        return self.path.decode("utf-8", "surrogateescape")
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyOutcome:
+    """`unreadable`: git could not read the patch. `message` is what git said first, one line of hostile text or "".
+
+    `line` is where in the file git looked for the first hunk that failed. `offsets` are those of hunks that fit elsewhere.
+    """
+
+    verdict: Literal["fits", "fails", "unreadable"]
+    message: str = ""
+    line: int | None = None
+    offsets: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """The paths that git reads from a patch, one a file section, in its order; or why it cannot read it."""
+
+    paths: tuple[bytes, ...] = ()
+    complaint: str | None = None
+
+
+Tracked = Mapping[bytes, Entry]
+
+
+def shown(path: bytes) -> str:
+    """A path for a message: what does not print is escaped, and at most 200 characters are kept."""
+    return printable(path.decode("utf-8", "surrogateescape"))
+
+
+def printable(text: str, limit: int = 200) -> str:
+    """One line of `text`: what does not print is escaped, and at most `limit` characters are kept."""
+    escaped = "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+    return escaped if len(escaped) <= limit else escaped[: limit - 1] + "…"
