@@ -46,6 +46,9 @@ def main() -> int:
     stale = []
     for command in COMMANDS:
         page = page_of(command, args.docs)
+        if not page.is_file():
+            print(f"{page}: `regraft {command}` has no page")
+            return 1
         text = page.read_text("utf-8")
         renewed = pasted(text, command)
         if renewed != text:

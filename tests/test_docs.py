@@ -128,19 +128,19 @@ def test_a_command_of_the_readme_that_nobody_runs_is_refused() -> None:
         commands("```sh\nnpm install\n```\n")
 
 
-def blocks(language: str) -> Iterator[object]:
+def blocks(language: str, whole: str) -> Iterator[object]:
     for page in PAGES:
         for number, (found, block) in enumerate(FENCE.findall(page.read_text("utf-8"))):
-            if found == language:
+            if found == language and whole in block:
                 yield pytest.param(block, id=f"{name_of(page)}:{number}")
 
 
-@pytest.mark.parametrize("block", list(blocks("toml")))
+@pytest.mark.parametrize("block", list(blocks("toml", "[project]")))
 def test_manifests_that_are_shown_are_valid(block: str) -> None:
     assert read_manifest(block.encode(), "regraft.toml").images
 
 
-@pytest.mark.parametrize("block", list(blocks("yaml")))
+@pytest.mark.parametrize("block", list(blocks("yaml", "jobs:")))
 def test_workflows_that_are_shown_pass_the_audit_that_ours_pass(block: str, tmp_path: Path) -> None:
     workflow = tmp_path / ".github/workflows/shown.yml"
     workflow.parent.mkdir(parents=True)
@@ -176,11 +176,16 @@ def pattern(expected: str) -> re.Pattern[str]:
     return re.compile("".join(parts))
 
 
-def run_example(world: World, command: str) -> str:
+def run_example(world: World, command: str) -> tuple[str, int]:
     argv = shlex.split(command)
     done = world.run([sys.executable, "-m", *argv] if argv[0] == "regraft" else argv)
-    said = (done.stdout + done.stderr).decode()
-    return said + (f"[exit {done.returncode}]\n" if done.returncode else "")
+    return (done.stdout + done.stderr).decode(), done.returncode
+
+
+def shown(output: str) -> tuple[str, int]:
+    """What an example is to print, and the exit code that it says on a last line `[exit N]`."""
+    body, last, _ = output.rpartition("[exit ")
+    return (body, int(output.removeprefix(body + last).rstrip("]\n"))) if last else (output, 0)
 
 
 def with_examples() -> Iterator[object]:
@@ -196,14 +201,18 @@ def test_examples_do_what_they_show(page: Path, needs_image: bool, tmp_path: Pat
     make = worlds.build if needs_image else worlds.outline
     world = make(tmp_path / "world", os.environ)
     for command, expected in examples(page):
-        said = run_example(world, command)
-        assert pattern(expected).fullmatch(said), f"$ {command}\n{said}"
+        said, code = run_example(world, command)
+        lines, expected_code = shown(expected)
+        assert code == expected_code, f"$ {command}\n{said}"
+        assert pattern(lines).fullmatch(said), f"$ {command}\n{said}"
 
 
 def test_an_example_that_prints_something_else_is_noticed() -> None:
     assert pattern("a ... c\n...\nend\n").fullmatch("a b c\n1\n2\nend\n")
     assert not pattern("a\n").fullmatch("a\nb\n")
     assert not pattern("a ... c\n").fullmatch("a b\nc\n")
+    assert shown("a\n[exit 2]\n") == ("a\n", 2)
+    assert shown("a\n") == ("a\n", 0)
 
 
 def test_a_command_is_listed_by_the_help() -> None:
