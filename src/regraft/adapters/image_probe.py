@@ -7,6 +7,7 @@ goes to that file as one JSON object, since code that is imported may print anyt
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.machinery
 import json
@@ -18,6 +19,7 @@ import site
 import sys
 import sysconfig
 import traceback
+import types
 from typing import Any, Iterator
 from urllib.parse import unquote, urlsplit
 
@@ -295,7 +297,9 @@ def finders() -> list[dict[str, Any]]:
         holder = sys.modules.get(str(getattr(finder, "__module__", "")))
         mapping = getattr(holder, "MAPPING", None)
         pairs = mapping.items() if isinstance(mapping, dict) else ()
-        found.append({"name": finder_name(finder), "mapping": {str(name): os.path.realpath(str(path)) for name, path in pairs}})
+        one = {"name": finder_name(finder), "mapping": {str(name): os.path.realpath(str(path)) for name, path in pairs}}
+        if one not in found:  # `site` runs the `.pth` files of a virtual environment twice
+            found.append(one)
     return found
 
 
@@ -318,18 +322,35 @@ def module(name: str) -> dict[str, Any]:
 
 def effective(name: str) -> tuple[dict[str, Any] | None, str | None]:
     """(the place that an import of `name` would take, why there is none), found without importing its parents."""
-    path: list[str] | None = None
-    full, spec = "", None
-    for part in name.split("."):
-        full = full + "." + part if full else part
-        try:
-            spec = first_spec(full, path)
-        except Exception as error:  # a finder is anybody's code
-            return None, "%s: %s" % (type(error).__name__, one_line(error))
-        if spec is None:
-            return None, "no module named %r" % full
-        path = locations_of(spec)
-    return place(spec, ""), None
+    with contextlib.ExitStack() as pretended:
+        path: list[str] | None = None
+        full, spec = "", None
+        for part in name.split("."):
+            full = full + "." + part if full else part
+            try:
+                spec = first_spec(full, path)
+            except Exception as error:  # a finder is anybody's code
+                return None, "%s: %s" % (type(error).__name__, one_line(error))
+            if spec is None:
+                return None, "no module named %r" % full
+            path = locations_of(spec)
+            pretended.enter_context(pretend(full, path))
+        return place(spec, ""), None
+
+
+@contextlib.contextmanager
+def pretend(name: str, path: list[str]) -> Iterator[None]:
+    """An empty module in the place of one that was not imported: a namespace's path looks its parent up there."""
+    if name in sys.modules:
+        yield
+        return
+    stub = types.ModuleType(name)
+    stub.__path__ = path
+    sys.modules[name] = stub
+    try:
+        yield
+    finally:
+        sys.modules.pop(name, None)
 
 
 def first_spec(full: str, path: list[str] | None) -> Any:
@@ -343,20 +364,18 @@ def first_spec(full: str, path: list[str] | None) -> Any:
 
 def copies(name: str) -> list[dict[str, Any]]:
     """Every place that could be `name`, whatever stands before it: a later change of order brings it to light."""
-    level: list[dict[str, Any]] = [{"locations": list(sys.path), "via": None}]
-    full = ""
-    for part in name.split("."):
-        full = full + "." + part if full else part
-        deeper: list[dict[str, Any]] = []
-        seen = set()
-        for parent in level:
-            for found in places(full, parent):
-                key = (found["file"], tuple(found["locations"]))
+    parent, _, _ = name.rpartition(".")
+    above: list[dict[str, Any]] = copies(parent) if parent else [{"locations": list(sys.path), "via": None}]
+    found: list[dict[str, Any]] = []
+    seen = set()
+    for one in above:
+        with pretend(parent, one["locations"]) if parent else contextlib.nullcontext():
+            for copy in places(name, one):
+                key = (copy["file"], tuple(copy["locations"]))
                 if key not in seen:
                     seen.add(key)
-                    deeper.append(found)
-        level = deeper
-    return level
+                    found.append(copy)
+    return found
 
 
 def places(full: str, parent: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -389,9 +408,7 @@ def place(spec: Any, via: str) -> dict[str, Any]:
 
 
 def locations_of(spec: Any) -> list[str]:
-    # A namespace's path looks its parent up in sys.modules when it is read, and the parent was not imported.
-    found = spec.submodule_search_locations
-    return [] if found is None else [str(one) for one in getattr(found, "_path", found)]
+    return [str(one) for one in spec.submodule_search_locations or ()]
 
 
 # An import for real
@@ -402,14 +419,13 @@ def try_import(name: str) -> dict[str, Any]:
         found = importlib.import_module(name)
         return {"ok": True, "file": file_of(found), "paths": [os.path.realpath(str(one)) for one in path_of(found)]}
     except BaseException as error:  # SystemExit among them: a module may end the program
-        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame[0].startswith("<frozen")]
+        ours = ("<frozen", "<string>", os.path.dirname(importlib.__file__))
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame[0].startswith(ours)]
         return {
             "ok": False,
             "error": "%s: %s" % (type(error).__name__, one_line(error)),
             "missing": error.name if isinstance(error, ModuleNotFoundError) and isinstance(error.name, str) else None,
-            "frames": [
-                "%s:%s in %s" % (frame[0], frame[1], frame[2]) for frame in frames[-4:] if frame[0] != "<string>"
-            ],
+            "frames": ["%s:%s in %s" % (frame[0], frame[1], frame[2]) for frame in frames[-4:]],
         }
 
 
