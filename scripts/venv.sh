@@ -20,4 +20,4 @@ command -v "$python" >/dev/null 2>&1 ||
 
 # An environment whose interpreter has gone (the system's was upgraded) is made anew.
 "$folder/bin/python" -c 'import pip' 2>/dev/null || "$python" -m venv --clear "$folder"
-"$folder/bin/python" -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+"$folder/bin/python" -m pip install --quiet --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'

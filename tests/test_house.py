@@ -55,8 +55,8 @@ def writing_calls(source: str) -> list[str]:
     found = []
     for node in ast.walk(ast.parse(source)):
         match node:
-            case ast.Call(func=ast.Attribute(attr="replace", value=value)) if ast.unparse(value) != "os":
-                continue  # of a string, or of a frozen value
+            case ast.Call(func=ast.Attribute(attr="replace" | "remove", value=value)) if ast.unparse(value) != "os":
+                continue  # of a string or a list
             case ast.Call(func=ast.Attribute(attr=attr)) if attr in WRITES:
                 found.append(attr)
             case ast.Call(func=ast.Name(id="open") | ast.Attribute(attr="open")):
