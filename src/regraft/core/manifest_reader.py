@@ -18,7 +18,7 @@ from regraft.errors import InputError, raise_all
 LIMIT = 1024 * 1024  # bytes
 
 # Reading a key costs the square of its parts.
-_LONG_KEY = re.compile(r"(?m)(?:^|[\[{,])[ \t]*(?:(?:[\w-]+|\"[^\"\n]*\"|'[^'\n]*')[ \t]*\.[ \t]*){32}")
+_LONG_KEY = re.compile(r"(?m)(?:^|[\[{,])[ \t]*((?:(?:[\w-]+|\"[^\"\n]*\"|'[^'\n]*')[ \t]*\.[ \t]*){32})")
 _AT = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
 _WINDOW = 100  # characters of the offending line that are shown
 
@@ -69,7 +69,7 @@ def _decoded(data: bytes, name: str) -> str:
 def _parsed(text: str, name: str) -> dict[str, Any]:
     long_key = _LONG_KEY.search(text)
     if long_key:
-        place = _end(text[: long_key.start()])
+        place = _end(text[: long_key.start(1)])
         raise InputError("toml-syntax", "a key of more than 32 parts", where=f"{name}:{place}")
     try:
         return tomllib.loads(text)

@@ -39,10 +39,10 @@ def findings_markdown(findings: Iterable[Finding]) -> str:
 
 def looked_at_text(looked_at: Mapping[str, int], findings: Iterable[Finding]) -> str:
     """One line that says what was judged and with what result, zeros included."""
-    judged = ", ".join(f"{count} {word}" for word, count in looked_at.items())
     severities = [one.severity for one in findings]
-    found = ", ".join(f"{severities.count(word)} {word}s" for word in ("error", "warning", "note"))
-    return f"checked {judged}: {found}"
+    judged = ", ".join(f"{word} {count}" for word, count in looked_at.items())
+    found = ", ".join(f"{word}s {severities.count(word)}" for word in ("error", "warning", "note"))
+    return f"checked: {judged}; found: {found}"
 
 
 _KEYS = ("rule", "severity", "confidence", "path", "line", "column", "message", "witnesses", "fix")
