@@ -1,6 +1,6 @@
 """Which adapter stands behind which port."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,8 @@ from regraft.core.pull_request import PullRequest
 from regraft.errors import InputError
 
 if TYPE_CHECKING:
+    from regraft.adapters.checkout import CheckoutFolders
+    from regraft.adapters.machine import Machine
     from regraft.adapters.upstream import GitUpstream
     from regraft.flows.gate import Gate
     from regraft.flows.pulls import FindUpstreamPull
@@ -37,3 +39,77 @@ def open_project(folder: str) -> Project:
         hint = "run this in the project's checkout, or name it with --project DIR"
         raise InputError("no-manifest", f"there is no {MANIFEST}", where=str(root / MANIFEST), hint=hint)
     return Project(root, files, read_manifest(data, MANIFEST))
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamPorts:
+    """What `plan` needs from outside, for as long as one private git folder lasts."""
+
+    upstream: "GitUpstream"
+    gate: "Gate"
+    find_pull: "FindUpstreamPull | None"
+
+
+@contextmanager
+def upstreams(project: Project, environ: Mapping[str, str]) -> Iterator[UpstreamPorts]:
+    from regraft.adapters.git import Git  # noqa: PLC0415 - `check` and `schema` start no git
+    from regraft.adapters.object_store import ObjectStore  # noqa: PLC0415
+    from regraft.adapters.upstream import GitUpstream  # noqa: PLC0415
+    from regraft.core.manifest import Dependency  # noqa: PLC0415
+    from regraft.core.objects import Blob  # noqa: PLC0415
+    from regraft.flows.gate import Gate  # noqa: PLC0415
+    from regraft.flows.resolve import Pin  # noqa: PLC0415
+
+    with Git(environ) as git:
+        upstream = GitUpstream(git, project.root, environ)
+
+        def fetch_blobs(pin: Pin, dependency: Dependency, blobs: Sequence[Blob]) -> None:
+            upstream.fetch_blobs(pin.url, dependency.token_env, blobs)
+
+        gate = Gate(ObjectStore(git, upstream.store), fetch_blobs, upstream)
+        yield UpstreamPorts(upstream, gate, _upstream_pulls(environ))
+
+
+@contextmanager
+def machine(
+    project: Project, root: str | None, environ: Mapping[str, str]
+) -> Iterator[tuple["Machine", "CheckoutFolders"]]:
+    """The image's interpreter and checkouts, below `root` where that is given."""
+    from regraft.adapters.checkout import CheckoutFolders  # noqa: PLC0415
+    from regraft.adapters.git import Git  # noqa: PLC0415
+    from regraft.adapters.machine import Machine  # noqa: PLC0415
+    from regraft.adapters.places import Places  # noqa: PLC0415
+
+    places = Places(project.root.absolute(), Path(root).absolute() if root is not None else None)
+    if places.root is not None and not places.root.is_dir():
+        raise InputError(
+            "no-root", "there is no such folder", where=str(root), hint="name the folder that holds the image"
+        )
+    with Git(environ) as git:
+        yield Machine(environ, places), CheckoutFolders(git, places)
+
+
+def find_pull(environ: Mapping[str, str]) -> Callable[[str, int], PullRequest | None] | None:
+    """Asks the run's own forge for a pull request of the project; None where there is no token."""
+    from regraft.adapters.github import GitHub  # noqa: PLC0415
+
+    found = GitHub.of(environ)
+    return found.pull_request if found else None
+
+
+def _upstream_pulls(environ: Mapping[str, str]) -> "FindUpstreamPull | None":
+    """Asks the same forge for a pull request of an upstream, where the upstream lives there."""
+    from regraft.adapters.github import GitHub  # noqa: PLC0415
+    from regraft.core.repository_url import parse_repository_url  # noqa: PLC0415
+
+    found = GitHub.of(environ)
+    if found is None:
+        return None
+
+    def find(url: str, number: int) -> PullRequest | None:
+        parsed = parse_repository_url(url)
+        if parsed.local or parsed.host != found.server:
+            return None
+        return found.pull_request(parsed.path.strip("/").removesuffix(".git"), number)
+
+    return find

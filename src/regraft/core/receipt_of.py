@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from regraft.core.baseline import Baseline, Distribution
+from regraft.core.baseline import Baseline
 from regraft.core.findings import Finding
 from regraft.core.manifest import Baked, Image
 from regraft.core.objects import Sha256
@@ -11,6 +11,8 @@ from regraft.core.observation import Environment as FoundEnvironment
 from regraft.core.plan import Plan
 from regraft.core.receipt import SCHEMA, Environment, FoundDependency, FoundImport, Held, Receipt, Times
 from regraft.core.receipt_document import seal
+from regraft.core.verdict_distributions import installed_versions
+from regraft.core.verdict_environment import as_distributions
 
 _UNSEALED = Sha256("0" * 64)
 
@@ -50,21 +52,13 @@ def receipt_of(  # noqa: PLR0913 - one value for each thing that a receipt is ma
             environment=Environment(
                 python=environment.version if environment else None,
                 before=baseline.environment if baseline else None,
-                after=distributions_of(environment) if environment else (),
+                after=as_distributions(environment) if environment else (),
             ),
             findings=findings,
             notes=plan.notes,
             times=times,
         )
     )
-
-
-def distributions_of(environment: FoundEnvironment) -> tuple[Distribution, ...]:
-    """What is installed, one entry a name (the record that an import sees), sorted by name."""
-    seen: dict[str, Distribution] = {}
-    for one in environment.distributions:
-        seen.setdefault(one.name, Distribution(one.name, one.version, one.requires))
-    return tuple(seen[name] for name in sorted(seen))
 
 
 def _before(name: str, baseline: Baseline | None) -> Held:
@@ -74,8 +68,7 @@ def _before(name: str, baseline: Baseline | None) -> Held:
 
 def _after(baked: Baked, observation: Observation, environment: FoundEnvironment | None) -> Held:
     checkout = observation.checkouts.get(baked.dependency)
-    found = {one.name: one.version for one in distributions_of(environment)} if environment else None
-    versions = {name: found[name] for name in baked.distributions if name in found} if found is not None else None
+    versions = installed_versions(environment, baked.distributions) if environment else None
     if not isinstance(checkout, Checkout):
         return Held(None, None, versions)
     return Held(checkout.head, checkout.tree, versions)

@@ -39,7 +39,7 @@ def ask(
 
 def _joined(given: Reading, dispatched: Reading) -> Reading:
     """`--set` is the nearer of the two: where both name one thing, the event's is left out."""
-    named = {(one.key, one.scope) for one in (*given.directives, *given.tags)}
+    named = {(one.key, one.scope) for one in given.directives} | {(one.key, one.scope) for one in given.tags}
     return replace(
         given,
         directives=given.directives + tuple(one for one in dispatched.directives if (one.key, one.scope) not in named),

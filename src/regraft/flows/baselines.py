@@ -6,7 +6,8 @@ from regraft.core.baseline import Baseline
 from regraft.core.baseline_document import decode_baseline, path_of
 from regraft.core.canonical import digest
 from regraft.core.document import LIMIT, plain
-from regraft.core.plan import BaselineSource, Note
+from regraft.core.plan import BaselineSource, Note, Plan
+from regraft.errors import InputError
 from regraft.flows.ports import ProjectFiles
 
 
@@ -33,6 +34,20 @@ def read_baseline(image: str, reference: str | None, files: ProjectFiles) -> Hel
     if baseline.reference != reference:
         return _unknown(f"{path} was taken from {baseline.reference}, and this run uses {reference}")
     return Held(baseline, BaselineSource("file", digest(plain(baseline))), ())
+
+
+def baseline_of(plan: Plan, files: ProjectFiles) -> Baseline | None:
+    """The baseline that a plan was made with. Raises InputError `other-baseline` where the project's is another now."""
+    held = read_baseline(plan.image.name, plan.image.reference, files)
+    planned, found = plan.baseline, held.source
+    if planned is not None and planned.source == "file" and planned != found:
+        raise InputError(
+            "other-baseline",
+            f"the plan was made with baseline {planned.digest[:12]}, and the one here is {found.digest[:12] if found else 'missing'}",
+            where=path_of(plan.image.name),
+            hint="check out the commit that was planned, or plan again",
+        )
+    return held.baseline
 
 
 def _unknown(why: str) -> Held:

@@ -56,6 +56,20 @@ def receipt_lines(receipt: Receipt) -> Iterator[str]:
     yield f"  verdict   {receipt.verdict}"
 
 
+def receipt_summary(receipt: Receipt) -> str:
+    """Markdown for `$GITHUB_STEP_SUMMARY`: asked, planned, baked before and found after, then what is wrong."""
+    md = safe.markdown
+    lines = [f"### regraft verify: {receipt.verdict}", "", "| dependency | action | ref | planned | before | after |"]
+    lines.append("|---|---|---|---|---|---|")
+    for name, found in receipt.dependencies.items():
+        commits = (found.planned.commit, found.before.commit, found.after.commit)
+        planned, before, after = (commit or "unknown" for commit in commits)
+        ref = md(found.planned.ref or "")
+        lines.append(f"| {md(name)} | {found.planned.action} | {ref} | {planned} | {before} | {after} |")
+    lines += ["", *(f"- **{one.severity}** {md(one.path)}: {md(one.message, 2000)}" for one in receipt.findings), ""]
+    return "\n".join(lines) + "\n"
+
+
 def changes_lines(changes: Iterable[Change], between: Mapping[str, Commits], unknown: Iterable[str]) -> Iterator[str]:
     """Each difference on a line, then the upstream commits between two pins where they are at hand."""
     count = 0
