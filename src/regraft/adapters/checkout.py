@@ -12,10 +12,10 @@ from pathlib import Path
 
 from regraft.adapters import disk, git_folder
 from regraft.adapters.checkout_content import Content
+from regraft.adapters.checkout_objects import CheckoutObjects, Expected
 from regraft.adapters.git import Git
 from regraft.adapters.git_folder import Found
 from regraft.adapters.places import Places
-from regraft.adapters.scratch import Expected, Scratch
 from regraft.core.checkout_tree import clean_text, source_folders, tree_hash
 from regraft.core.objects import Commit
 from regraft.core.observation import Checkout, FoundPatch, Outcome, Wanted
@@ -30,7 +30,7 @@ TEXT_LIMIT = 4 * 1024 * 1024
 class _Opened:
     place: Path
     found: Found
-    scratch: Scratch
+    objects: CheckoutObjects
 
 
 class CheckoutFolders:
@@ -67,7 +67,7 @@ class CheckoutFolders:
 
     def changed_paths(self, path: str, old: Commit, new: Commit) -> tuple[str, ...] | None:
         """The paths that differ between two commits; None where the checkout does not have both."""
-        return self._open(self._places.of(path)).scratch.changed_paths(old, new)
+        return self._open(self._places.of(path)).objects.changed_paths(old, new)
 
     def tags(self, path: str) -> Mapping[str, Commit]:
         """Tag name -> the object that it names."""
@@ -77,17 +77,16 @@ class CheckoutFolders:
     def is_ancestor(self, path: str, old: Commit, new: Commit) -> bool | None:
         """None where the history between the two is not all there."""
         opened = self._open(self._places.of(path))
-        return opened.scratch.is_ancestor(old, new)
+        return opened.objects.is_ancestor(old, new)
 
     def _open(self, place: Path) -> _Opened:
         if place not in self._opened:
             self._git.trust(place)
             found = git_folder.find(place, self._places)
-            objects = found.git.object_folders(self._places) if found.git else ()
+            folders = found.git.object_folders(self._places) if found.git else ()
             shallow = found.git.common / "shallow" if found.git and found.git.shallow() else None
-            head = found.git.head() if found.git else None
-            scratch = Scratch.over(self._git, objects, shallow, sha256=head is not None and len(head) == 64)
-            self._opened[place] = _Opened(place, found, scratch)
+            objects = CheckoutObjects(self._git, folders, shallow)
+            self._opened[place] = _Opened(place, found, objects)
         return self._opened[place]
 
     def _credentials(self, config: Path) -> tuple[str, ...]:
@@ -105,11 +104,11 @@ class CheckoutFolders:
 
     def _judge(self, base: Checkout, opened: _Opened, wanted: Wanted, head: Commit | None) -> Checkout:
         commit = wanted.commit or (head if wanted.tree is None else None)
-        expected = opened.scratch.expect(commit, wanted.patches) if commit else None
+        expected = opened.objects.expect(commit, wanted.patches) if commit else None
         if head is not None:
-            base = replace(base, head_tree=opened.scratch.tree_of(head))
+            base = replace(base, head_tree=opened.objects.tree_of(head))
             if wanted.commit not in {None, head}:
-                base = replace(base, descends=opened.scratch.is_ancestor(wanted.commit, head))
+                base = replace(base, descends=opened.objects.is_ancestor(wanted.commit, head))
         if expected is None:
             reason = f"{commit} is not in the checkout" if commit else "no commit is known"
             return self._by_content(base, opened, wanted, reason)
@@ -118,8 +117,8 @@ class CheckoutFolders:
     def _by_entries(
         self, base: Checkout, opened: _Opened, wanted: Wanted, expected: Expected, head: Commit | None
     ) -> Checkout:
-        content = Content(opened.place, opened.scratch, self._inside)
-        compared = content.compare(expected, opened.scratch.entries(head) if head else None)
+        content = Content(opened.place, opened.objects, self._inside)
+        compared = content.compare(expected, opened.objects.entries(head) if head else None)
         same = wanted.tree in {None, expected.tree}
         return replace(
             base,
@@ -132,12 +131,12 @@ class CheckoutFolders:
             patches=_patches(wanted, expected.applied),
             touched=tuple(map(clean_text, expected.touched)),
             source_folders=_sources(expected.entries),
-            texts=tuple(_texts(opened.scratch, expected, wanted.texts)),
+            texts=tuple(_texts(opened.objects, expected, wanted.texts)),
         )
 
     def _by_content(self, base: Checkout, opened: _Opened, wanted: Wanted, reason: str) -> Checkout:
         sha256 = len(wanted.tree or base.head or "") == 64
-        content = Content(opened.place, opened.scratch, self._inside)
+        content = Content(opened.place, opened.objects, self._inside)
         stored, extras = content.all_files(sha256=sha256)
         return replace(
             base,
@@ -150,10 +149,10 @@ class CheckoutFolders:
             texts=tuple(_texts_on_disk(opened.place, [path for path in wanted.texts if path in stored])),
         )
 
-    def _inside(self, place: Path) -> tuple[Found, Scratch]:
+    def _inside(self, place: Path) -> tuple[Found, CheckoutObjects]:
         """A submodule's own repository."""
         opened = self._open(place)
-        return opened.found, opened.scratch
+        return opened.found, opened.objects
 
 
 def _sources(entries: Mapping[str, object]) -> tuple[str, ...]:
@@ -169,10 +168,10 @@ def _patches(wanted: Wanted, applied: Mapping[str, bool]) -> tuple[FoundPatch, .
     return tuple(found)
 
 
-def _texts(scratch: Scratch, expected: Expected, paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+def _texts(objects: CheckoutObjects, expected: Expected, paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     for path in paths:
         entry = expected.entries.get(path)
-        data = scratch.blob(entry.hash) if entry is not None else None
+        data = objects.blob(entry.hash) if entry is not None else None
         if data is not None and len(data) <= TEXT_LIMIT:
             yield path, data
 

@@ -6,13 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from regraft.adapters import disk
+from regraft.adapters.checkout_objects import CheckoutObjects, Expected
 from regraft.adapters.disk import Disk
 from regraft.adapters.git_folder import Found
-from regraft.adapters.scratch import Expected, Scratch
 from regraft.core.checkout_tree import (
-    EXECUTABLE,
-    FILE,
-    SUBMODULE,
     Entry,
     Odd,
     clean_text,
@@ -23,6 +20,7 @@ from regraft.core.checkout_tree import (
 )
 from regraft.core.objects import Commit
 from regraft.core.observation import Difference, Extra
+from regraft.core.trees import EXECUTABLE, FILE, SUBMODULE
 
 DEPTH = 8  # of submodules in submodules
 FILTER_LIMIT = 64 * 1024 * 1024  # bytes of a file that is tried with a filter
@@ -40,13 +38,17 @@ class Compared:
 
 
 class Content:
-    """`open_repository` gives the repository of a submodule, and a scratch one that borrows from it."""
+    """`open_repository` gives the repository of a submodule, and its objects."""
 
     def __init__(
-        self, place: Path, scratch: Scratch, open_repository: Callable[[Path], tuple[Found, Scratch]], depth: int = 0
+        self,
+        place: Path,
+        objects: CheckoutObjects,
+        open_repository: Callable[[Path], tuple[Found, CheckoutObjects]],
+        depth: int = 0,
     ) -> None:
         self._place = place
-        self._scratch = scratch
+        self._objects = objects
         self._open = open_repository
         self._depth = depth
 
@@ -77,7 +79,7 @@ class Content:
         """The entries that git would make of all files which the checkout's own `.gitignore` files do not name."""
         there = disk.walk(self._place, self._nested(disk.walk(self._place)))
         stored: dict[str, Entry] = {}
-        ignored = self._scratch.ignored(there.files, None, self._place)
+        ignored = self._objects.ignored(there.files, None, self._place)
         for path in there.files:
             one = disk.entry_at(self._place / path, sha256=sha256) if path not in ignored else None
             if isinstance(one, Entry):
@@ -112,12 +114,12 @@ class Content:
     def _inside(self, path: str, entry: Entry) -> Compared:
         """What differs inside a submodule that is at its commit."""
         place = self._place / path
-        _, scratch = self._open(place)
-        expected = scratch.expect(Commit(entry.hash), ()) if self._depth < DEPTH else None
+        _, objects = self._open(place)
+        expected = objects.expect(Commit(entry.hash), ()) if self._depth < DEPTH else None
         if expected is None:
             detail = "its objects are not at hand: its files could not be compared"
             return Compared((Difference(clean_text(path), "unreadable", detail),), (), {})
-        inner = Content(place, scratch, self._open, self._depth + 1).compare(expected, None)
+        inner = Content(place, objects, self._open, self._depth + 1).compare(expected, None)
         prefix = clean_text(path)
         return replace(
             inner,
@@ -126,7 +128,7 @@ class Content:
         )
 
     def _extras(self, expected: Expected, tracked: Mapping[str, Entry], paths: Sequence[str]) -> list[Extra]:
-        ignored = self._scratch.ignored([path for path in paths if path not in tracked], expected, self._place)
+        ignored = self._objects.ignored([path for path in paths if path not in tracked], expected, self._place)
         return [
             Extra(clean_text(path), "left-over" if path in tracked else "ignored" if path in ignored else "untracked")
             for path in paths
@@ -137,7 +139,7 @@ class Content:
         changed = [path for path, entry in expected.entries.items() if _content_differs(entry, found.get(path))]
         if not changed:
             return {}
-        attributes = self._scratch.attributes(expected, changed)
+        attributes = self._objects.attributes(expected, changed)
         explained = {}
         for path in changed:
             why = self._why(path, expected, attributes.get(path, {}))
@@ -148,7 +150,7 @@ class Content:
     def _why(self, path: str, expected: Expected, attributes: Mapping[str, str]) -> str | None:
         wanted = expected.entries[path].hash
         if attributes.get("filter") == "lfs":
-            data = self._scratch.blob(wanted)
+            data = self._objects.blob(wanted)
             meant = pointer(data) if data is not None and len(data) < 2048 else None
             if meant is not None and _sha256(self._place / path) == meant:
                 return "the content that the git-lfs pointer in the tree stands for"

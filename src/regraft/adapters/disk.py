@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from regraft.core.checkout_tree import EXECUTABLE, FILE, LINK, Entry, Odd, object_hash
+from regraft.core.checkout_tree import Entry, Odd, object_hash
+from regraft.core.trees import EXECUTABLE, FILE, LINK
 
 PIECE = 1024 * 1024
 

@@ -41,6 +41,11 @@ class ObjectStore:
         store._shallow = shallow
         return store
 
+    @property
+    def git_dir(self) -> Path:
+        """The scratch repository, for questions of another kind than these."""
+        return self._repository()
+
     def commit_tree(self, commit: Commit) -> Tree:
         """The tree of a commit. Raises OutsideError: missing-objects, not-a-commit."""
         [(_, kind, _), (oid, _, _)] = self._described([commit, f"{commit}^{{tree}}"])

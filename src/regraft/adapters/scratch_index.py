@@ -32,6 +32,11 @@ class ScratchIndex:
         self._git = git
         self._at = At(git_dir=git_dir, index=path)
 
+    @property
+    def at(self) -> At:
+        """The repository and the index, for questions of another kind than these."""
+        return self._at
+
     def apply(
         self,
         patch: bytes,

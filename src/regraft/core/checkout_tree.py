@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from regraft.core.objects import Tree
 from regraft.core.observation import Difference, DifferenceKind
-
-FILE, EXECUTABLE, LINK, SUBMODULE = "100644", "100755", "120000", "160000"
+from regraft.core.trees import EXECUTABLE, FILE, LINK, SUBMODULE
 
 MODULES = (".py", ".so", ".pyd", ".pth", ".pyc")
 

@@ -1,0 +1,138 @@
+"""What a checkout's objects say, and what its attributes and ignore files mean, under our own configuration."""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from regraft.adapters.git import At, Git
+from regraft.adapters.object_store import ObjectStore
+from regraft.adapters.scratch_index import ScratchIndex, failure
+from regraft.core import trees
+from regraft.core.checkout_tree import Entry
+from regraft.core.objects import Blob, Commit, Tree
+from regraft.core.observation import CarriedPatch
+from regraft.errors import OutsideError
+
+Answer = TypeVar("Answer")
+
+ATTRIBUTES = ("text", "eol", "working-tree-encoding", "ident", "filter")
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """A commit with patches on it, in an index of its own. `applied` says for each patch whether it went on."""
+
+    tree: Tree
+    entries: Mapping[str, Entry]
+    touched: tuple[str, ...]
+    applied: Mapping[str, bool]
+    index: ScratchIndex
+    sha256: bool
+
+
+class CheckoutObjects:
+    """The lender's configuration, hooks, index and refs play no part. `shallow` is its file of that name."""
+
+    def __init__(self, git: Git, objects: Sequence[Path], shallow: Path | None) -> None:
+        self._git = git
+        self._shallow = shallow is not None
+        self._store = ObjectStore.over(git, objects, shallow)
+
+    def expect(self, commit: Commit, patches: Sequence[CarriedPatch]) -> Expected | None:
+        """What the commit and those of the patches that have data make; None where the commit's trees are not at hand."""
+        index = _if_here(lambda: self._store.read_tree(commit))
+        if index is None:
+            return None
+        before = _named(index.entries())
+        # In a clone without blobs a patch may not be tried: then the tree as a whole has to decide.
+        outcomes = {
+            patch.path: _if_here(partial(index.apply, patch.data)) for patch in patches if patch.data is not None
+        }
+        applied = {path: outcome is not None and outcome.verdict == "fits" for path, outcome in outcomes.items()}
+        after = _named(index.entries()) if any(applied.values()) else before
+        touched = [path for path in before.keys() | after.keys() if before.get(path) != after.get(path)]
+        return Expected(index.write_tree(), after, tuple(sorted(touched)), applied, index, len(commit) == 64)
+
+    def tree_of(self, commit: Commit) -> Tree | None:
+        """None where the commit is not at hand."""
+        return _if_here(lambda: self._store.commit_tree(commit))
+
+    def entries(self, commit: Commit) -> dict[str, Entry] | None:
+        """The entries of a commit, or None where its trees are not at hand."""
+        return _if_here(lambda: _named(self._store.list_tree(self._store.commit_tree(commit))))
+
+    def blob(self, name: str) -> bytes | None:
+        """None where it is not at hand."""
+        return _if_here(lambda: self._store.read_blob(Blob(name)))
+
+    def changed_paths(self, old: Commit, new: Commit) -> tuple[str, ...] | None:
+        """The paths that differ between two commits, without guessing at renames; None where one is not at hand."""
+        return _if_here(lambda: self._store.changed_paths(old, new, ["**"])) if self._have(old, new) else None
+
+    def is_ancestor(self, old: Commit, new: Commit) -> bool | None:
+        """Whether `new` has `old` in its history; None where that history is not all there."""
+        answer = _if_here(lambda: self._store.is_ancestor(old, new)) if self._have(old, new) else None
+        return None if self._shallow and answer is False else answer
+
+    def _have(self, *commits: Commit) -> bool:
+        return not self._store.missing([Blob(commit) for commit in commits])
+
+    def attributes(self, expected: Expected, paths: Sequence[str]) -> dict[str, dict[str, str]]:
+        """Path -> attribute -> value, by the `.gitattributes` of the expected tree and no others."""
+        stdin = b"".join(os.fsencode(path) + b"\0" for path in paths)
+        arguments = ["check-attr", "-z", "--stdin", "--cached", *ATTRIBUTES]
+        answer = self._git.run(arguments, expected.index.at, stdin=stdin)
+        if answer.returncode != 0:
+            raise failure(answer)
+        fields = iter(_split(answer.stdout))
+        found: dict[str, dict[str, str]] = {}
+        for path, attribute, value in zip(fields, fields, fields, strict=True):
+            found.setdefault(os.fsdecode(path), {})[attribute.decode("ascii")] = value.decode("utf-8", "replace")
+        return found
+
+    def ignored(self, paths: Sequence[str], expected: Expected | None, place: Path) -> frozenset[str]:
+        """Those of the paths that git ignores: by the expected tree's `.gitignore` files, or else by those at `place`."""
+        if not paths:
+            return frozenset()
+        tree = place if expected is None else self._ignore_files(expected)
+        # A leading ./ keeps a name like `:(top)` from being read as a pattern.
+        stdin = b"".join(b"./" + os.fsencode(path) + b"\0" for path in paths)
+        at = At(git_dir=self._store.git_dir, index=self._git.folder / "no-index", work_tree=tree, cwd=tree)
+        answer = self._git.run(["check-ignore", "--no-index", "-z", "--stdin"], at, stdin=stdin)
+        if answer.returncode not in {0, 1}:
+            raise failure(answer)
+        return frozenset(os.fsdecode(path.removeprefix(b"./")) for path in _split(answer.stdout))
+
+    def _ignore_files(self, expected: Expected) -> Path:
+        """A folder that holds the `.gitignore` files of a tree and nothing else."""
+        folder = Path(tempfile.mkdtemp(prefix="ignore-", dir=self._git.folder))
+        names = [path for path in expected.entries if path.rpartition("/")[2] == ".gitignore"]
+        if names:
+            stdin = b"".join(os.fsencode(name) + b"\0" for name in names)
+            at = replace(expected.index.at, work_tree=folder, cwd=folder)
+            made = self._git.run(["checkout-index", "--force", "-z", "--stdin"], at, stdin=stdin)
+            if made.returncode != 0:
+                raise failure(made)
+        return folder
+
+
+def _named(entries: Iterable[trees.Entry]) -> dict[str, Entry]:
+    return {entry.name: Entry(entry.mode, entry.oid) for entry in entries}
+
+
+def _if_here(ask: Callable[[], Answer]) -> Answer | None:
+    """The answer, or None where objects that it needs are not at hand."""
+    try:
+        return ask()
+    except OutsideError as error:
+        if error.code != "missing-objects":
+            raise
+        return None
+
+
+def _split(data: bytes) -> Iterable[bytes]:
+    return data.split(b"\0")[:-1]
