@@ -177,9 +177,8 @@ def _no_such_name(name: str, prefixes: Sequence[str], tips: Sequence[Tip], place
     below = sorted({one for one in names if one.startswith(f"{name}/")})
     if below:
         message = f"{message}, only names below it"
-    other = [tip.name for tip in tips if tip.name.endswith(f"/{name}") and tip.name in {p + name for p in _WORDS}]
-    near_names = dict.fromkeys(
-        [*other, *below, *(n for n in names if name.startswith(f"{n}/")), *near(name, names, count=SHOWN)]
-    )
-    shown = ", ".join(f"{one!r:.200}" for one in [*near_names][:SHOWN])
+    elsewhere = [tip.name for tip in tips if tip.name in {prefix + name for prefix in _WORDS}]
+    above = [one for one in names if name.startswith(f"{one}/")]
+    meant = dict.fromkeys([*elsewhere, *below, *above, *(one for one in near(name, names, count=SHOWN) if one != name)])
+    shown = ", ".join(f"{one!r:.200}" for one in [*meant][:SHOWN])
     return place.error("no-such-ref", message, f"did you mean {shown}?" if shown else "look at its branches and tags")
