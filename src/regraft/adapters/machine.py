@@ -38,19 +38,19 @@ class Machine:
         Raises OutsideError: missing-interpreter, old-interpreter, broken-interpreter, and what `process.run` raises.
         """
         python_path = [str(self._places.of(entry)) for entry in image.python_path]
-        request = {
-            "job": "describe",
-            "modules": [*modules],
-            "distributions": [*distributions],
-            "python_path": python_path,
-        }
-        completed, answer = self._ask(image, request)
-        if answer is None:
+        request = {"python_path": python_path, "distributions": [*distributions]}
+        completed, answer = self._ask(image, "image_probe.py", request)
+        if not isinstance(answer, dict):
             raise self._broken(image, completed)
         if "too_old" in answer:
             raise _too_old(image.python, str(answer["too_old"]))
+        wanted = dict.fromkeys([*modules, *(one["module"] for one in answer["commands"])])
+        asked, found = self._ask(image, "image_imports.py", {"find": [*wanted]})
+        if not isinstance(found, list):
+            raise self._broken(image, asked)
         complaints = completed.stderr.decode("utf-8", "backslashreplace")[-COMPLAINTS:].strip()
-        return _environment(answer, tuple(python_path), self._environ.get("PYTHONPATH"), complaints)
+        looked = {one["name"]: _module(one) for one in found}
+        return _environment(answer, looked, tuple(python_path), self._environ.get("PYTHONPATH"), complaints)
 
     def try_import(self, image: Image, name: str) -> Import:
         """Import one module. A process that ends, hangs or prints without end is a failed import.
@@ -58,12 +58,12 @@ class Machine:
         Raises what `process.run` raises, but for timed-out.
         """
         try:
-            completed, answer = self._ask(image, {"job": "import", "name": name})
+            completed, answer = self._ask(image, "image_imports.py", {"import": name})
         except OutsideError as error:
             if error.code != "timed-out":
                 raise
             return Import(name, ok=False, error=f"did not come back within {self._timeout:g} seconds")
-        if answer is None:
+        if not isinstance(answer, dict):
             return Import(name, ok=False, error=f"the process {_ending(completed)}")
         if not answer["ok"]:
             return Import(
@@ -71,13 +71,14 @@ class Machine:
             )
         return Import(name, ok=True, file=answer["file"], paths=tuple(answer["paths"]))
 
-    def _ask(self, image: Image, request: Mapping[str, Any]) -> tuple[Completed, dict[str, Any] | None]:
+    def _ask(self, image: Image, program: str, request: Mapping[str, Any]) -> tuple[Completed, Any]:
+        """How the program ended, and its answer: None where it gave none."""
         with tempfile.TemporaryDirectory(prefix="regraft-probe-") as folder:
             neutral = Path(folder, "neutral")
             neutral.mkdir()
             answer = Path(folder, "answer")
             text = json.dumps({**request, "answer": str(answer)})
-            argv = [self._places.program(image.python), "-B", "-c", _program(), text]
+            argv = [self._places.program(image.python), "-B", "-c", _text_of(program), text]
             try:
                 completed = process.run(argv, env=self._env(image), cwd=str(neutral), timeout=self._timeout)
             except OutsideError as error:
@@ -132,20 +133,18 @@ def _ending(completed: Completed) -> str:
     return f"ended with exit code {completed.returncode} before it gave an answer"
 
 
-def _program() -> str:
-    return Path(__file__).with_name("image_probe.py").read_text(encoding="utf-8")
+def _text_of(program: str) -> str:
+    return Path(__file__).with_name(program).read_text(encoding="utf-8")
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def _read(path: Path) -> Any:
     """The answer, or None where the process ended before it was whole."""
     try:
         with path.open("rb") as stream:
             data = stream.read(ANSWER_LIMIT)
-        answer = json.loads(data)
+        return _clean(json.loads(data))
     except (OSError, ValueError):
         return None
-    cleaned = _clean(answer)
-    return cleaned if isinstance(cleaned, dict) else None
 
 
 def _clean(value: Any) -> Any:
@@ -160,7 +159,11 @@ def _clean(value: Any) -> Any:
 
 
 def _environment(
-    answer: dict[str, Any], python_path: tuple[str, ...], ambient: str | None, complaints: str
+    answer: dict[str, Any],
+    modules: dict[str, Module],
+    python_path: tuple[str, ...],
+    ambient: str | None,
+    complaints: str,
 ) -> Environment:
     return Environment(
         version=answer["version"],
@@ -180,8 +183,10 @@ def _environment(
         unread=tuple(answer["unread"]),
         path_files=tuple(PathFile(one["path"], tuple(one["lines"])) for one in answer["path_files"]),
         finders=tuple(Finder(one["name"], tuple(sorted(one["mapping"].items()))) for one in answer["finders"]),
-        modules={one["name"]: _module(one) for one in answer["modules"]},
-        commands=tuple(Command(**one) for one in answer["commands"]),
+        modules=modules,
+        commands=tuple(
+            Command(**one, found=modules[one["module"]].effective is not None) for one in answer["commands"]
+        ),
         complaints=complaints,
     )
 
