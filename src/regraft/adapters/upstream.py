@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from regraft.adapters.git import Git
+from regraft.adapters.process import Completed
 from regraft.adapters.scratch import Scratch, said
 from regraft.core import remote_failures
 from regraft.core.objects import Blob, Commit, Tree, parse_commit, parse_tree
@@ -15,6 +16,7 @@ from regraft.errors import OutsideError
 
 BATCH = 10_000  # hashes on one command line
 STORE = "upstream.git"
+FILES = "files.git"
 
 _TIPS = ("heads/*", "tags/*")
 _PULLS = ("pull/*/head",)
@@ -97,34 +99,41 @@ class GitUpstream:
         return Reach(found, tuple(notes))
 
     def fetch_blobs(self, url: str, token_env: str | None, blobs: Sequence[Blob]) -> None:
-        """Raises OutsideError `missing-blobs` where the server does not hand them out, and what a fetch raises."""
+        """Raises OutsideError `missing-blobs` where the server does not hand them out, and what a fetch raises.
+
+        They come into a repository without refs first: where it is told of a commit, a server leaves out all files of it.
+        """
         remote = Remote(url, token_env)
-        store = self._scratch.made(STORE)
         wanted = list(dict.fromkeys(blobs))
+        failed: list[Completed] = []
         for start in range(0, len(wanted), BATCH):
-            completed = self._scratch.fetch(remote, store, wanted[start : start + BATCH])
+            completed = self._scratch.fetch(remote, self._scratch.made(FILES), wanted[start : start + BATCH])
             text = said(completed)
             if remote_failures.wants_no_hash(text):
-                self._fetch_whole(remote, store)
+                self._fetch_whole(remote)
                 break
             if completed.returncode != 0 and remote_failures.missing_object(text) is None:
                 raise self._scratch.failed(remote, completed)
-        kinds = self._scratch.kinds(store, wanted)
+            self._join(FILES)
+        kinds = self._scratch.kinds(self._scratch.made(STORE), wanted) if wanted else {}
         lost = [blob for blob in wanted if kinds[blob][1] != "blob"]
         if lost:
             message = f"the server does not hand out {len(lost)} of {len(wanted)} files, {lost[0]} first"
             raise OutsideError("missing-blobs", message, where=public(url), hint="run again")
 
-    def _fetch_whole(self, remote: Remote, store: Path) -> None:
-        """All that refs lead to, apart (git never fetches again what belongs to commits that it has), and joined."""
+    def _fetch_whole(self, remote: Remote) -> None:
         name = f"whole{self._number(remote)}.git"
         refspecs = [f"+refs/{one}:refs/regraft/{one}" for one in (*_TIPS, *_PULLS)]
         completed = self._scratch.fetch(remote, self._scratch.made(name), refspecs, filters=(None,))
         if completed.returncode != 0:
             raise self._scratch.failed(remote, completed)
+        self._join(name)
+
+    def _join(self, name: str) -> None:
+        """Give the store what another repository holds."""
         packs = (self._folder / name / "objects" / "pack").iterdir()
         for pack in sorted(packs, key=lambda path: path.suffix == ".idx"):  # an index announces its pack
-            target = store / "objects" / "pack" / pack.name
+            target = self._scratch.made(STORE) / "objects" / "pack" / pack.name
             if not target.exists():
                 os.link(pack, target)
 
