@@ -443,3 +443,14 @@ def test_hostile_text_is_escaped_and_bounded_in_messages() -> None:
     for found in mistakes(text):
         assert found.message.isprintable()
         assert len(found.message) < 400
+
+
+def test_the_order_is_that_of_the_file_and_not_of_the_rules() -> None:
+    text = '[suites.a]\nimage = "g"\n[images.b]\ntag = "a b"\nrepository = "B"\n[project]\nname = 1\n'
+    places = [(one.code, one.where) for one in mistakes(text)]
+    assert places == [
+        ("unknown-image", "regraft.toml:2:9"),
+        ("bad-value", "regraft.toml:4:7"),
+        ("bad-value", "regraft.toml:5:14"),
+        ("wrong-type", "regraft.toml:7:8"),
+    ]
