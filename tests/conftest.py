@@ -132,6 +132,16 @@ def recording_git(tmp_path: Path) -> RecordingGit:
     return RecordingGit(str(program), log)
 
 
+@pytest.fixture
+def old_git(tmp_path: Path) -> str:
+    """A git that does not know the variables that came with 2.32, and so finds its configuration as 2.25 does."""
+    program = tmp_path / "old" / "git"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\nunset GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM\nexec '{GIT}' \"$@\"\n")
+    program.chmod(0o755)
+    return str(program)
+
+
 @dataclass
 class GitServer:
     """`git http-backend` on 127.0.0.1. What a server may be like is switched by assignment, between two calls."""
@@ -186,7 +196,7 @@ class _Handler(BaseHTTPRequestHandler):
         if state.require and self.headers.get("Authorization") != state.require:
             self._answer(401, [("WWW-Authenticate", 'Basic realm="git"')], b"")
         elif state.status:
-            self._answer(state.status, [], b"")
+            self._answer(state.status, [], b"<html>\n\t<p>a page</p>\n</html>\n")
         else:
             if state.before_fetch and self.command == "POST" and b"want " in body:
                 act, state.before_fetch = state.before_fetch, None

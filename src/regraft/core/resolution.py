@@ -173,7 +173,8 @@ def _no_such_name(name: str, prefixes: Sequence[str], tips: Sequence[Tip], place
     message = f"{place.url} has no {kinds} {name!r:.200}"
     names = [tip.name.partition("/")[2].partition("/")[2] for tip in tips]
     if not names:
-        return place.error("no-such-ref", f"{message}: it has no branches and no tags at all")
+        message = f"{message}: it has no branches and no tags at all"
+        return place.error("no-such-ref", message, "look whether the URL is that of a git repository")
     below = sorted({one for one in names if one.startswith(f"{name}/")})
     if below:
         message = f"{message}, only names below it"
