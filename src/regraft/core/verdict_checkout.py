@@ -252,7 +252,7 @@ def _not_brought_in(case: CheckoutCase) -> Iterator[Finding]:
     both = (
         ("not-installed", baked.not_installed, "changed, and this install does not bring them in"),
         (
-            "rebuild-needed",
+            "rebuild-when",
             baked.rebuild_when,
             "are compiled inputs that changed, and the install does not rebuild them",
         ),
