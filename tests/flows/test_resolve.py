@@ -46,9 +46,13 @@ def upstream(machine: dict[str, str], recording_git: Any, tmp_path: Path) -> Ite
 
 
 @pytest.fixture
-def ask(upstream: GitUpstream, git_server: Any) -> Resolve:
-    """Resolve refs, commits or None, all of one dependency; a `Wanted` stands for itself."""
-    own = replace(OWN, url=f"{git_server.url}/sgl-project/sglang")
+def ask(upstream: GitUpstream, request: pytest.FixtureRequest) -> Resolve:
+    """Resolve refs, commits or None, all of one dependency; a `Wanted` stands for itself.
+
+    Over HTTP where the test names the server, else from a path, which is quicker.
+    """
+    base = request.getfixturevalue("git_server").url if "git_server" in request.fixturenames else "srv"
+    own = replace(OWN, url=f"{base}/sgl-project/sglang")
 
     def ask(*targets: Any, dependency: Dependency = own, also: str | None = None) -> list[Pin]:
         wanted = [
@@ -73,7 +77,9 @@ def counts(recording_git: Any) -> tuple[int, int]:
 # --- what is asked of a server, counted ---
 
 
-def test_a_branch_costs_one_list_and_one_fetch(ask: Resolve, make_repository: Any, recording_git: Any) -> None:
+def test_a_branch_costs_one_list_and_one_fetch(
+    ask: Resolve, make_repository: Any, recording_git: Any, git_server: Any
+) -> None:
     up = make_repository()
     up.commit("main")
     new = up.commit("feature/x", {"f": "1\n"})
@@ -83,7 +89,9 @@ def test_a_branch_costs_one_list_and_one_fetch(ask: Resolve, make_repository: An
     assert counts(recording_git) == (1, 1)
 
 
-def test_a_pull_request_costs_one_fetch_and_no_list(ask: Resolve, make_repository: Any, recording_git: Any) -> None:
+def test_a_pull_request_costs_one_fetch_and_no_list(
+    ask: Resolve, make_repository: Any, recording_git: Any, git_server: Any
+) -> None:
     up = make_repository()
     head = up.commit("refs/pull/12/head", parent=up.commit("main"))
     [pin] = ask(pull(12))
@@ -92,7 +100,7 @@ def test_a_pull_request_costs_one_fetch_and_no_list(ask: Resolve, make_repositor
 
 
 def test_a_hash_that_is_a_tip_costs_one_list_and_one_fetch(
-    ask: Resolve, make_repository: Any, recording_git: Any
+    ask: Resolve, make_repository: Any, recording_git: Any, git_server: Any
 ) -> None:
     up = make_repository()
     tip = up.commit("main")
@@ -102,7 +110,7 @@ def test_a_hash_that_is_a_tip_costs_one_list_and_one_fetch(
 
 
 def test_a_hash_that_is_no_tip_costs_one_fetch_more_for_the_proof(
-    ask: Resolve, make_repository: Any, recording_git: Any
+    ask: Resolve, make_repository: Any, recording_git: Any, git_server: Any
 ) -> None:
     up = make_repository()
     old = up.commit("main")
@@ -114,7 +122,7 @@ def test_a_hash_that_is_no_tip_costs_one_fetch_more_for_the_proof(
 
 
 def test_a_hash_that_only_a_pull_request_holds_costs_two_fetches_more(
-    ask: Resolve, make_repository: Any, recording_git: Any
+    ask: Resolve, make_repository: Any, recording_git: Any, git_server: Any
 ) -> None:
     up = make_repository()
     inner = up.commit("refs/pull/3/head", parent=up.commit("main"))
@@ -130,7 +138,7 @@ def test_nothing_wanted_costs_nothing(ask: Resolve, recording_git: Any) -> None:
 
 
 def test_several_refs_of_one_repository_share_their_calls_and_keep_their_own_commits(
-    ask: Resolve, make_repository: Any, recording_git: Any
+    ask: Resolve, make_repository: Any, recording_git: Any, git_server: Any
 ) -> None:
     up = make_repository()
     main = up.commit("main")
@@ -338,7 +346,7 @@ def test_a_short_hash_of_no_tip_must_be_written_in_full(ask: Resolve, make_repos
 
 @pytest.mark.parametrize("lock", [False, True], ids=["directive", "lock"])
 def test_a_commit_that_the_server_hands_out_but_no_ref_leads_to_is_unreachable(
-    ask: Resolve, make_repository: Any, lock: bool
+    ask: Resolve, make_repository: Any, lock: bool, git_server: Any
 ) -> None:
     """Forges keep forks' commits in one store, and protocol version 2 hands out whatever is in it."""
     up = make_repository()
@@ -375,7 +383,9 @@ def test_a_hash_of_a_sha256_repository_is_refused_by_name(ask: Resolve, make_rep
 # --- pull requests ---
 
 
-def test_a_pull_request_that_does_not_exist_uses_nothing_else(ask: Resolve, make_repository: Any) -> None:
+def test_a_pull_request_that_does_not_exist_uses_nothing_else(
+    ask: Resolve, make_repository: Any, git_server: Any
+) -> None:
     """https://github.com/stickerdaniel/linkedin-mcp-server/pull/498: the previous fetch is no answer."""
     up = make_repository()
     up.commit("main")
@@ -420,7 +430,7 @@ def test_a_repository_that_is_not_allowed_is_not_asked(ask: Resolve, make_reposi
 
 
 def test_the_dependencys_own_repository_needs_no_permission(
-    ask: Resolve, make_repository: Any, recording_git: Any
+    ask: Resolve, make_repository: Any, recording_git: Any, git_server: Any
 ) -> None:
     head = make_repository().commit("refs/pull/12/head")
     own = Repository("SGL-Project", "SGLang")
@@ -428,7 +438,7 @@ def test_the_dependencys_own_repository_needs_no_permission(
     assert pin.commit == head
 
 
-def test_a_url_of_another_host_is_refused(ask: Resolve, recording_git: Any) -> None:
+def test_a_url_of_another_host_is_refused(ask: Resolve, recording_git: Any, git_server: Any) -> None:
     own = Repository("sgl-project", "sglang")
     mistake = refused(ask, Ref("https://evil.example/sgl-project/sglang/pull/1", PullRef(1, own), "evil.example"))
     assert mistake.code == "not-allowed"

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from regraft.adapters.git import Git
-from regraft.adapters.process import Completed
 from regraft.adapters.scratch import Scratch, said
 from regraft.core import remote_failures
 from regraft.core.objects import Blob, Commit, Tree, parse_commit, parse_tree
@@ -105,7 +104,6 @@ class GitUpstream:
         """
         remote = Remote(url, token_env)
         wanted = list(dict.fromkeys(blobs))
-        failed: list[Completed] = []
         for start in range(0, len(wanted), BATCH):
             completed = self._scratch.fetch(remote, self._scratch.made(FILES), wanted[start : start + BATCH])
             text = said(completed)
