@@ -1,0 +1,100 @@
+"""One directive from its parts: the same for a line of a body and for an input."""
+
+import re
+from dataclasses import dataclass
+
+from regraft.core.directives import Directive, Reading, TagDirective, Vocabulary
+from regraft.core.plan import Note, Source
+from regraft.core.quoting import quoted
+from regraft.core.ref_parser import BLANKS, parse_ref
+from regraft.core.spelling import nearest
+from regraft.errors import InputError
+
+_TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
+_TAG_FOREIGN = re.compile(r"[^A-Za-z0-9_.-]")
+
+
+def parse_directive(
+    key: str, scope: str | None, value: str, vocabulary: Vocabulary, source: Source
+) -> Directive | TagDirective:
+    """What `key[scope]: value` says, for a key of the vocabulary and a trimmed value.
+
+    InputError `unknown-scope`, `not-baked`, `takes-no-tag`, `bad-ref` or `bad-tag`, without a place.
+    """
+    check_scope(key, scope, vocabulary)
+    if key in vocabulary.dependencies:
+        return Directive(key, vocabulary.dependencies[key], scope, parse_ref(value), source)
+    return TagDirective(key, scope, parse_tag(value), source)
+
+
+def parse_tag(text: str) -> str:
+    """An image tag as registries take it, or InputError `bad-tag`."""
+    bare = text.strip(BLANKS)
+    if _TAG.fullmatch(bare):
+        return bare
+    rule = "write a tag of at most 128 letters, digits, _ . and -, the first no . and no -"
+    found = _TAG_FOREIGN.search(bare)
+    if found and (tag := bare.rsplit(":", 1)[-1]) != bare and _TAG.fullmatch(tag):
+        rule = f"write the tag alone: {tag}"
+    raise InputError("bad-tag", f"{quoted(bare)} is no image tag", hint=rule)
+
+
+def check_scope(key: str, scope: str | None, vocabulary: Vocabulary) -> None:
+    """Raise where the image in brackets is unknown, or has nothing that `key` could change."""
+    if scope is None:
+        return
+    if scope not in vocabulary.images:
+        near = nearest(scope, vocabulary.images)
+        known = ", ".join(sorted(vocabulary.images)) or "none"
+        hint = f"write {key}[{near}]: …" if near else f"the images are: {known[:300]}"
+        raise InputError("unknown-scope", f"{quoted(scope)} is no image of this project", hint=hint)
+    if key in vocabulary.dependencies:
+        dependency = vocabulary.dependencies[key]
+        if dependency not in vocabulary.images[scope]:
+            fitting = sorted(image for image, baked in vocabulary.images.items() if dependency in baked)
+            hint = f"it is baked into: {', '.join(fitting)}" if fitting else "no image has it"
+            raise InputError("not-baked", f"{dependency} is not baked into the image {scope}", hint=hint)
+    elif scope not in vocabulary.tags[key]:
+        fitting = sorted(vocabulary.tags[key])
+        raise InputError("takes-no-tag", f"{key} does not hold for {scope}", hint=f"it holds for: {', '.join(fitting)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One directive, and where it stands: `body:3:1`, or `input NAME`."""
+
+    where: str
+    what: Directive | TagDirective
+
+
+def collect(said: list[Said], reading: Reading) -> Reading:
+    """`reading` with what was said: an equal repetition is a note, two different values for one key a mistake."""
+    first: dict[tuple[str, str | None], Said] = {}
+    directives: list[Directive] = []
+    tags: list[TagDirective] = []
+    notes, mistakes = list(reading.notes), list(reading.mistakes)
+    for one in said:
+        what = one.what
+        name = what.key + (f"[{what.scope}]" if what.scope is not None else "")
+        earlier = first.setdefault((what.key, what.scope), one)
+        if earlier is not one:
+            if _meaning(earlier.what) == _meaning(what):
+                message = f"{name} says again what {earlier.where} says"
+                notes.append(Note("notice", "repeated", message, what.source.line, what.source.column))
+            else:
+                message = f"{name} is {quoted(_text(what))} here, and {quoted(_text(earlier.what))} at {earlier.where}"
+                hint = "leave one of the two lines" if what.source.kind == "body" else "give one of the two"
+                mistakes.append(InputError("conflicting-values", message, where=one.where, hint=hint))
+        elif isinstance(what, Directive):
+            directives.append(what)
+        else:
+            tags.append(what)
+    return Reading(tuple(directives), tuple(tags), reading.ignored, tuple(notes), tuple(mistakes))
+
+
+def _meaning(what: Directive | TagDirective) -> object:
+    return (what.ref.target, what.ref.host) if isinstance(what, Directive) else what.tag
+
+
+def _text(what: Directive | TagDirective) -> str:
+    return what.ref.text if isinstance(what, Directive) else what.tag

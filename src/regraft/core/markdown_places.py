@@ -1,0 +1,202 @@
+"""Where places of a Markdown source end up on the page, by a CommonMark parser and what GitHub's does beyond it."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from regraft.core.markdown_github import GithubParagraph, footnote_lines
+from regraft.core.markdown_lines import TEXT, Place, Spot
+from regraft.core.raw_html import RawHtml
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+_DEEPEST_BLOCK = 18  # the parser gives up at 20, and drops what is deeper
+_DEEPEST_BRACKET = 15  # likewise within a paragraph
+_BLOCKS = {"fence": "in a fenced code block", "code_block": "in an indented code block", "table_open": "in a table"}
+_STYLES = ("em", "strong", "s")
+
+
+def parsed_places(lines: Sequence[str], spots: Sequence[Spot]) -> list[Place]:
+    """The place of each spot, in their order: by line, and at most one in a line."""
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - its import costs some 90 ms
+
+    finder = _Finder(MarkdownIt("commonmark").enable(["table", "strikethrough"]), lines, spots)
+    return finder.find()
+
+
+class _Finder:
+    """One walk over the document's tokens in their order. Lines are read in full first, inline text where it matters."""
+
+    def __init__(self, parser: Any, lines: Sequence[str], spots: Sequence[Spot]) -> None:
+        self.parser = parser
+        self.lines = [line.replace("\0", "\ufffd") for line in lines]  # as the parser reads it
+        self.spots = [Spot(spot.line, spot.column, spot.word.replace("\0", "\ufffd")) for spot in spots]
+        self.spot_lines = [spot.line for spot in self.spots]
+        self.footnotes = footnote_lines(self.lines)
+        self.found: dict[int, Place] = {}  # by line
+        self.comments: dict[int, int] = {}  # line -> serial of the comment that hides it
+        self.html = RawHtml()
+        self.containers: list[str] = []
+        self.env: dict[str, Any] = {}
+        text = "\n".join(self.lines)
+        self.mark = next(mark for mark in (f"q{n}x" for n in range(len(text) + 1)) if mark not in text)
+
+    def find(self) -> list[Place]:
+        self.parser.core.ruler.enableOnly(["normalize", "block"])
+        for token in self.parser.parse("\n".join(self.lines), self.env):
+            self._token(token)
+        rest = "in a link's definition" if self.env.get("references") else "where Markdown shows no text"
+        for line, serial in self.comments.items():
+            if serial == self.html.comment:
+                self.found[line] = Place("hidden", "behind an HTML comment that nothing closes", unclosed=True)
+        return [self.found.get(spot.line) or Place("hidden", rest) for spot in self.spots]
+
+    def _token(self, token: "Token") -> None:
+        if token.level >= _DEEPEST_BLOCK:
+            self.html.broken = True
+        if token.nesting == 1:
+            self.containers.append(token.type)
+            self.html.open(token.tag)
+        elif token.nesting == -1:
+            self.containers.pop()
+            self.html.close(token.tag)
+        if reason := _BLOCKS.get(token.type):
+            self._hide(token, reason)
+        elif token.type == "html_block":
+            self._html_block(token)
+        elif token.type == "inline":
+            self._inline(token)
+
+    def _inside(self, token: "Token") -> list[Spot]:
+        """The spots within a token's lines that nothing around it has claimed."""
+        start, end = token.map or (0, 0)
+        first, last = bisect_left(self.spot_lines, start), bisect_left(self.spot_lines, end)
+        return [spot for spot in self.spots[first:last] if spot.line not in self.found]
+
+    def _hide(self, token: "Token", reason: str) -> None:
+        for spot in self._inside(token):
+            self.found[spot.line] = Place("hidden", reason)
+
+    def _html_block(self, token: "Token") -> None:
+        done = 0
+        spots = self._inside(token)
+        for spot, offset in zip(spots, self._offsets(token, spots), strict=True):
+            self.html.feed(token.content[done:offset])
+            done = offset
+            quoted = "blockquote_open" in self.containers
+            self._put(spot, Place("hidden", "in a quote") if quoted else Place("html", "inside raw HTML"))
+        self.html.feed(token.content[done:])
+
+    def _offsets(self, token: "Token", spots: Sequence[Spot]) -> list[int]:
+        """Where spots are in a token's content. The parser takes away what stands before and after, never within: so
+        the word at a spot is the same one in source and content, counted from the end.
+        """
+        start, end = token.map or (0, 0)
+        source = "\n".join(self.lines[start:end])
+        starts = [0]
+        for line in self.lines[start:end]:
+            starts.append(starts[-1] + len(line) + 1)
+        found: dict[str, tuple[list[int], list[int]]] = {}
+        offsets = []
+        for spot in spots:
+            if spot.word not in found:
+                found[spot.word] = (_all(spot.word, source), _all(spot.word, token.content))
+            there, here = found[spot.word]
+            offsets.append(here[bisect_left(there, starts[spot.line - start] + spot.column) - len(there)])
+        return offsets
+
+    def _put(self, spot: Spot, place: Place) -> None:
+        """Record where a spot is, unless the raw HTML before it says otherwise."""
+        if self.html.broken:
+            place = Place(
+                "entangled", "behind something that is nested too deeply, or raw HTML that is not well formed"
+            )
+        elif self.html.comment:
+            self.comments[spot.line] = self.html.comment
+            place = Place("hidden", "in an HTML comment")
+        elif place.kind != "hidden" and (element := self.html.hidden_in):
+            place = Place("hidden", f"inside an open <{element}> tag" if element != "blockquote" else "in a quote")
+        self.found[spot.line] = place
+
+    def _inline(self, token: "Token") -> None:
+        spots = self._inside(token)
+        if not spots and "<" not in token.content:
+            return
+        if _bracket_depth(token.content) > _DEEPEST_BRACKET:
+            self.html.broken = self.html.broken or "<" in token.content
+            for spot in spots:
+                self.found[spot.line] = Place("entangled", "among brackets that are nested too deeply")
+            return
+        offsets = self._offsets(token, spots)
+        cuts = [0, *offsets, len(token.content)]
+        pieces = [token.content[start:end] for start, end in pairwise(cuts)]
+        marked = pieces[0] + "".join(f"{self.mark}{n}x{piece}" for n, piece in enumerate(pieces[1:]))
+        children: list[Token] = []
+        self.parser.inline.parse(marked if spots else token.content, self.parser, self.env, children)
+        self._children(children, spots)
+        if spots:
+            self._githubs(spots, offsets, GithubParagraph(token.content))
+
+    def _githubs(self, spots: Sequence[Spot], offsets: Sequence[int], paragraph: GithubParagraph) -> None:
+        for spot, offset in zip(spots, offsets, strict=True):
+            place = self.found.setdefault(spot.line, Place("hidden", "in a link's address or title"))
+            if place.kind not in {"text", "styled"}:
+                continue
+            if self.footnotes[spot.line]:
+                self.found[spot.line] = Place("hidden", "in a footnote")
+            elif otherwise := paragraph.place(offset):
+                self.found[spot.line] = otherwise
+
+    def _children(self, children: "Sequence[Token]", spots: Sequence[Spot]) -> None:
+        """Find the marks; a mark is made of letters and digits, as a key is, so that it parses alike."""
+        mark = re.compile(f"{self.mark}([0-9]+)x")
+        link = style = 0
+        for child in children:
+            kind = child.type.partition("_")[0]
+            if kind == "link":
+                link += child.nesting
+            elif kind in _STYLES:
+                style += child.nesting
+            done = 0
+            for found in mark.finditer(child.content):
+                if child.type == "html_inline":
+                    self.html.feed(child.content[done : found.start()])
+                    done = found.start()
+                self._put(spots[int(found[1])], self._shown(child.type, link, style))
+            if child.type == "html_inline":
+                self.html.feed(child.content[done:])
+
+    def _shown(self, kind: str, link: int, style: int) -> Place:
+        if "blockquote_open" in self.containers:
+            return Place("hidden", "in a quote")
+        if kind == "code_inline":
+            return Place("hidden", "in inline code")
+        if kind == "html_inline":
+            return Place("hidden", "inside an HTML tag")
+        if kind == "image":
+            return Place("hidden", "in an image's text")
+        if link:
+            return Place("hidden", "in a link's text")
+        in_list = "list_item_open" in self.containers
+        if style:
+            return Place("styled", "inside bold, italic or struck-out text", in_list=in_list)
+        return Place("text", in_list=True) if in_list else TEXT
+
+
+def _all(word: str, text: str) -> list[int]:
+    found, place = [], text.find(word)
+    while place >= 0:
+        found.append(place)
+        place = text.find(word, place + 1)
+    return found
+
+
+def _bracket_depth(text: str) -> int:
+    depth = deepest = 0
+    for bracket in re.findall(r"[\[\]]", text):
+        depth = depth + 1 if bracket == "[" else max(0, depth - 1)
+        deepest = max(deepest, depth)
+    return deepest
