@@ -182,9 +182,17 @@ class ObjectStore:
             info.mkdir(exist_ok=True)
             (info / "alternates").write_bytes(b"".join(_alternate(folder) for folder in self._folders))
             self._scratch = path
-        if self._shallow is not None and self._shallow.is_file():
-            (self._scratch / "shallow").write_bytes(self._shallow.read_bytes())
+        if self._shallow is not None:
+            _follow(self._shallow, self._scratch / "shallow")
         return self._scratch
+
+
+def _follow(shallow: Path, copy: Path) -> None:
+    """Where the history ends, as it is now: a fetch may have moved that, or have brought all of it."""
+    if shallow.is_file():
+        copy.write_bytes(shallow.read_bytes())
+    else:
+        copy.unlink(missing_ok=True)
 
 
 def _alternate(folder: Path) -> bytes:

@@ -3,7 +3,6 @@
 import os
 import re
 from pathlib import Path
-from typing import Literal
 
 from regraft.adapters.git import At, Git
 from regraft.adapters.process import Completed
@@ -19,7 +18,7 @@ _UNREADABLE = re.compile(
     re.DOTALL,
 )
 _MISSING = re.compile(
-    r"missing blob|bad object|unable to read|read of .+ failed|[Nn]ot a valid object|failed to unpack tree|could not parse",
+    r"failed to read |unable to read|bad object|Not a valid (?:object|commit)|failed to unpack tree|could not parse"
 )
 _FAILED_AT = re.compile(r"^error: patch failed: .*:(\d+)$", re.MULTILINE)
 _OFFSET = re.compile(r"^Hunk #\d+ succeeded at \d+ \(offset (-?\d+) lines?\)\.$", re.MULTILINE)
@@ -44,18 +43,18 @@ class ScratchIndex:
         reverse: bool = False,
         check_only: bool = False,
         include: tuple[bytes, ...] | None = None,
-        lenient: Literal["whitespace", "final-newline"] | None = None,
     ) -> ApplyOutcome:
         """`git apply --cached`: exact, no fuzz, strip level 1. All of it is applied to the index, or nothing.
 
-        `include` keeps to the files of these paths. `lenient` is for finding out why a patch does not fit.
+        `include` keeps to the files of these paths.
         Raises OutsideError: missing-objects, git-failed, and the like.
         """
-        arguments = ["apply", "--cached", "--whitespace=nowarn", "--verbose", "-p1"]
-        arguments += ["--check"] if check_only else []
+        arguments = ["apply", "--cached", "--whitespace=nowarn", "-p1"]
+        arguments += (
+            ["--check"] if check_only else ["--verbose"]
+        )  # which tells offsets, and of a failure prints the patch
         arguments += ["-R"] if reverse else []
         arguments += [f"--include={os.fsdecode(include_pattern(path))}" for path in include or ()]
-        arguments += {"whitespace": ["--ignore-whitespace"], "final-newline": ["--inaccurate-eof"], None: []}[lenient]
         return _outcome(self._git.run([*arguments, "-"], self._at, stdin=patch))
 
     def write_tree(self) -> Tree:

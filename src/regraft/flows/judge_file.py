@@ -195,7 +195,7 @@ class _Judge:
             hunks = [hunk for hunk in section.hunks if hunk.only_removes]
             entry = self.ground.tracked.get(path)
             if hunks and entry is not None:
-                content = self.ground.store.read_blob(Blob(entry.oid), CONTENT_LIMIT)
+                content = self._read(entry)
                 for hunk in hunks:
                     if doubt := removal_doubt(hunk, content):
                         return doubt
@@ -205,7 +205,13 @@ class _Judge:
         return self._verdict("conflict", self._why(outcome))
 
     def _why(self, outcome: ApplyOutcome) -> str:
-        return why_not(self.file, self.reading, self.ground.index, outcome)
+        [(path, section), *others] = self.file.changes
+        entry = self.ground.tracked.get(section.origin or path)
+        known = not others and entry is not None and entry.kind == "blob" and bool(section.hunks)
+        return why_not(self.file, self.reading, self._read(entry) if known and entry else None, outcome)
+
+    def _read(self, entry: Entry) -> bytes:
+        return self.ground.store.read_blob(Blob(entry.oid), CONTENT_LIMIT)
 
 
 _STANDS: dict[PatchState, str] = {

@@ -1,7 +1,7 @@
 """What the flows need from outside, in the outside world's own verbs. Adapters satisfy these; tests bring fakes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Protocol
 
 from regraft.core.manifest import Image
 from regraft.core.objects import Blob, Commit, Tree
@@ -75,7 +75,6 @@ class ScratchIndex(Protocol):
         reverse: bool = False,
         check_only: bool = False,
         include: tuple[bytes, ...] | None = None,
-        lenient: Literal["whitespace", "final-newline"] | None = None,
     ) -> ApplyOutcome:
         """Apply all of it (of the files in `include`, if given), or nothing. OutsideError: git itself failed."""
 
