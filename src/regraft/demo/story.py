@@ -30,8 +30,10 @@ STORY = (
         steps=(
             Step("git -C ../image/opt/stack/engine diff --unified=0", says=("-LANES = 32", "+LANES = 64")),
             Step(
-                "regraft image probe --image rl --root ../image --output baselines/rl.json",
-                "The baseline: per dependency its commit, its files' tree, the patches, the distributions.",
+                "regraft image probe --image rl --root ../image --write",
+                "The project commits this file, baselines/rl.json: per dependency commit, tree of the files, patches and\n"
+                "distributions, and what else the environment holds.",
+                says=("engine: commit", "trainer: commit"),
             ),
         ),
     ),
@@ -43,7 +45,7 @@ STORY = (
                 "regraft plan --image rl --body ../bodies/engine-12.md --output plan.json",
                 "The name became a full commit, once. The carried patch fits it. `trainer` stays as it is, and the line in\n"
                 "the code block is said to be ignored. Every shard of this run is given this one file.",
-                says=("engine", "#12", "trainer"),
+                says=("ignored: body:10:1", "engine: override #12", "engine-lanes.patch applies", "trainer: keep"),
             ),
         ),
     ),
@@ -67,14 +69,9 @@ STORY = (
         steps=(
             Step(
                 "regraft verify plan.json --root ../image --receipt receipt.json",
-                "Yes: commit, every tracked byte with the patch in it, where the imports come from, the distributions; and\n"
-                "`trainer` is still what the baseline says.",
-                says=("engine",),
-            ),
-            Step(
-                "regraft show receipt.json",
-                "The receipt: what was really tested. Another machine can replay it, another run be compared with it.",
-                says=("engine", "{commit}"),
+                "Yes: commit, every tracked byte with the patch in it, where a fresh interpreter finds the imports, the\n"
+                "distributions; and `trainer` and the rest of the environment are what the baseline says. The receipt keeps it.",
+                says=("engine 1.0.0 -> 1.1.0", "trainer 2.0.0 -> 2.0.0", "{commit}", "verdict   yes"),
             ),
         ),
     ),
@@ -86,7 +83,7 @@ STORY = (
                 "regraft plan --image rl --body ../bodies/no-such-ref.md --output stopped.json",
                 "Exit 2: editing the body mends it. Without this the image's own copy would have been tested, and green.",
                 exit=2,
-                says=("#99", "engine"),
+                says=("body:3:1", "#99", "no-such-ref"),
             ),
         ),
     ),
@@ -98,7 +95,7 @@ STORY = (
                 "regraft plan --image rl --body ../bodies/misspelt.md --output stopped.json",
                 "Exit 2, with the place and the nearest right form. A search for the key would have found nothing, and said so.",
                 exit=2,
-                says=("ci-engin-pr", "ci-engine-pr", ":3:1"),
+                says=("body:3:1: 'ci-engin-pr'", "write ci-engine-pr: #12"),
             ),
         ),
     ),
@@ -111,7 +108,7 @@ STORY = (
                 "Exit 1: that pull request moves the file that the carried patch edits. Known at the gate, before a GPU is\n"
                 "asked for.",
                 exit=1,
-                says=("target-gone", "engine-lanes.patch"),
+                says=("target-gone", "engine-lanes.patch", "src/engine/hardware/kernels.py", "no plan is written"),
             ),
         ),
     ),
@@ -131,7 +128,13 @@ STORY = (
                 "regraft verify plan.json --root ../image --receipt stopped.json",
                 "Exit 1: the suite would have tested the image's own copy of `engine`.",
                 exit=1,
-                says=("engine",),
+                says=("head-differs", "nothing was checked out", "verdict   no"),
+            ),
+            Step(
+                "regraft diff receipt.json stopped.json",
+                "Two runs of one plan, and what they really tested.",
+                exit=1,
+                says=("dependencies.engine.after.commit: {commit} -> ", "verdict: yes -> no"),
             ),
         ),
     ),
