@@ -4,6 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regraft.adapters.git import At, Git
+from regraft.adapters.git_folder import GitFolder, find
+from regraft.adapters.object_store import ObjectStore
+from regraft.adapters.places import Places
+from regraft.errors import InputError
 
 LIMIT = 200
 
@@ -12,7 +16,7 @@ LIMIT = 200
 class Between:
     """First-parent commits after `before` up to `after`, newest first, as (hash, subject), at most `LIMIT`.
 
-    `known` is False where the repository does not hold both, or one is no ancestor of the other (`diverged`).
+    `known` is False where the repository does not hold both; `diverged` says that the first is no ancestor of the second.
     """
 
     commits: tuple[tuple[str, str], ...]
@@ -21,23 +25,26 @@ class Between:
 
 
 class History:
-    """The history in one repository on this machine, read without its own configuration's hooks or filters."""
+    """The objects of one repository on this machine, without its configuration: bare, or with a checkout."""
 
     def __init__(self, git: Git, repository: Path) -> None:
+        places = Places(repository.absolute())
+        bare = (repository / "objects").is_dir() and (repository / "HEAD").is_file()
+        found = GitFolder(repository, repository) if bare else find(repository.absolute(), places).git
+        if found is None:
+            raise InputError("not-a-repository", "there is no git repository here", where=str(repository))
+        shallow = found.common / "shallow"
         self._git = git
-        self._repository = repository.absolute()
-        git.trust(self._repository)
+        self._store = ObjectStore.over(git, found.object_folders(places), shallow if shallow.is_file() else None)
 
     def between(self, before: str, after: str) -> Between:
-        arguments = ["rev-list", "--left-right", "--count", f"{before}...{after}", "--"]
-        counted = self._git.run(arguments, At(cwd=self._repository))
+        """What an update from one commit to another brings. Raises OutsideError where git failed."""
+        at = At(git_dir=self._store.git_dir)
+        counted = self._git.run(["rev-list", "--left-right", "--count", f"{before}...{after}", "--"], at)
         if counted.returncode != 0:
             return Between((), known=False)
         behind, _, _ = counted.stdout.decode().partition("\t")
         log = ["log", "--first-parent", f"--max-count={LIMIT}", "-z", "--format=%H %s", f"{before}..{after}", "--"]
-        listed = self._git.run(log, At(cwd=self._repository))
-        if listed.returncode != 0:
-            return Between((), known=False)
-        lines = listed.stdout.decode("utf-8", "replace").split("\0")
-        commits = tuple((line[:40], line[41:]) for line in lines if line)
+        lines = self._git.run(log, at).stdout.decode("utf-8", "replace").split("\0")
+        commits = tuple((commit, subject) for commit, _, subject in (line.partition(" ") for line in lines) if commit)
         return Between(commits, known=True, diverged=behind != "0")
