@@ -43,6 +43,7 @@ class _Judge:
         self._baked = baked
         self._folder = folder
         self._environment = environment
+        self._doubled: list[str] = []
         names = {normalized(name) for name in baked.distributions}
         self._installed = [one for one in environment.distributions if one.name in names]
 
@@ -66,9 +67,12 @@ class _Judge:
             yield from self._place(quoted(module.name), "found", module.effective.paths, module)
 
     def copies(self, module: Module) -> Iterator[Finding]:
-        """Namespace portions are no copies: several of them make one package."""
+        """Namespace portions are no copies: several of them make one package. What lies in a doubled package is doubled too."""
+        if any(is_parent(name, module.name) for name in self._doubled):
+            return
         files = {copy.file: copy for copy in module.copies if copy.file is not None}
         if len(files) > 1:
+            self._doubled.append(module.name)
             listed = " and ".join(quoted(file) for file in files)
             witnesses = [witness for copy in files.values() for witness in blame(copy, self._environment)]
             yield self.finding(
