@@ -179,6 +179,8 @@ def test_the_same_place_by_two_ways_is_one_copy(world: World) -> None:
     (world.folder / "alias").symlink_to("checkout")
     lib = world.describe("lib", path=(world.folder / "checkout", world.folder / "alias")).modules["lib"]
     assert [copy.file for copy in lib.copies] == [f"{world.folder}/checkout/lib.py"]
+    found = world.describe(path=(world.folder / "alias",))
+    assert (found.sys_path[0], found.searched[0]) == (f"{world.folder}/alias", f"{world.folder}/checkout")
 
 
 def test_a_module_hidden_by_a_regular_package_above_it_is_still_listed(world: World) -> None:

@@ -62,6 +62,7 @@ ENVIRONMENT = Environment(
     scripts="/venv/bin",
     externally_managed=None,
     sys_path=("/front", SITE, HERE),
+    searched=("/front", SITE, HERE),
     python_path=("/front",),
     absent=(),
     ambient_python_path=None,
@@ -527,7 +528,7 @@ def test_that_nothing_was_checked_out_is_said() -> None:
 def test_many_files_are_one_finding_with_a_bounded_list() -> None:
     many = tuple(Difference(f"f{number:03}", "missing", "is not there") for number in range(300))
     finding = only(case(replace(CHECKOUT, tree=OTHER_TREE, differences=many)), "tree-missing")
-    assert "300 tracked files" in finding.message
+    assert finding.message == "lib: tracked files that are not there: 300"
     assert len(finding.witnesses) == 21
     assert finding.witnesses[-1].message == "and 280 more"
 

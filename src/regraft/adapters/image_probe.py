@@ -55,6 +55,7 @@ def describe(request: dict[str, Any]) -> dict[str, Any]:
         "scripts": sysconfig.get_path("scripts"),
         "externally_managed": externally_managed(),
         "sys_path": list(sys.path),
+        "searched": [os.path.realpath(entry) for entry in sys.path],
         "absent": [entry for entry in request["python_path"] if not os.path.exists(entry)],
         "markers": markers(),
         "distributions": installed,

@@ -174,6 +174,7 @@ def _environment(
         scripts=answer["scripts"],
         externally_managed=answer["externally_managed"],
         sys_path=tuple(answer["sys_path"]),
+        searched=tuple(answer["searched"]),
         python_path=python_path,
         absent=tuple(answer["absent"]),
         ambient_python_path=ambient,

@@ -102,6 +102,7 @@ class Environment:
     scripts: str
     externally_managed: str | None  # the path of PEP 668's marker
     sys_path: tuple[str, ...]
+    searched: tuple[str, ...]  # the real paths of what is on it
     python_path: tuple[str, ...]  # the manifest's, as places of this machine
     absent: tuple[str, ...]  # entries of `python_path` that are not there
     ambient_python_path: str | None  # PYTHONPATH as regraft found it

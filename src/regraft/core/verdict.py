@@ -85,14 +85,14 @@ def _checkouts(case: Case) -> Iterator[Finding]:
             message = f"{name} is planned, and the manifest's image does not have it: nothing was looked at"
             yield Finding("not-proved", "error", message, case.image.name)
     environment = case.observation.environment
-    sys_path = environment.sys_path if isinstance(environment, Environment) else ()
+    searched = environment.searched if isinstance(environment, Environment) else ()
     for baked, planned, found in _dependencies(case):
         if isinstance(found, Unreadable):
             message = f"{baked.dependency}: the checkout could not be looked at: {found.message}"
             yield Finding("not-proved", "error", message, baked.path, fix=found.hint)
             continue
         changed = case.changed.get(baked.dependency)
-        yield from judge_checkout(CheckoutCase(baked, planned, found, case.held(baked.dependency), changed, sys_path))
+        yield from judge_checkout(CheckoutCase(baked, planned, found, case.held(baked.dependency), changed, searched))
 
 
 def _environment(case: Case, environment: Environment) -> Iterator[Finding]:

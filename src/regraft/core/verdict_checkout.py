@@ -15,24 +15,34 @@ from regraft.core.plan import PlannedDependency
 SHOWN = 20
 
 _RULES: dict[DifferenceKind, tuple[str, Severity, str, str | None]] = {
-    "modified": ("tree-modified", "error", "{n} tracked files are not what was planned", None),
-    "missing": ("tree-missing", "error", "{n} tracked files are not there", "check them out again"),
-    "type": ("tree-type", "error", "{n} tracked paths are something else than planned", None),
+    "modified": ("tree-modified", "error", "tracked files with other content than planned: {n}", None),
+    "missing": ("tree-missing", "error", "tracked files that are not there: {n}", "check them out again"),
+    "type": ("tree-type", "error", "tracked paths that are something else than planned: {n}", None),
     "mode": (
         "tree-mode",
         "error",
-        "{n} tracked files have another mode",
+        "tracked files with another mode: {n}",
         "copy the checkout in a way that keeps modes",
     ),
-    "unreadable": ("tree-unreadable", "error", "{n} tracked files cannot be read", "run verify as a user who may"),
+    "unreadable": (
+        "tree-unreadable",
+        "error",
+        "tracked files that cannot be read: {n}",
+        "run verify as a user who may",
+    ),
     "submodule": (
         "submodule-differs",
         "error",
-        "{n} submodules are not at the planned commit",
+        "submodules at another commit: {n}",
         "update the submodules",
     ),
-    "submodule-empty": ("submodule-empty", "warning", "{n} submodules are not checked out", "update the submodules"),
-    "filter": ("differs-through-filter", "note", "{n} files differ only through a filter of git's", None),
+    "submodule-empty": (
+        "submodule-empty",
+        "warning",
+        "submodules that are not checked out: {n}",
+        "update the submodules",
+    ),
+    "filter": ("differs-through-filter", "note", "files that differ only through a filter of git's: {n}", None),
 }
 
 
@@ -45,7 +55,7 @@ class CheckoutCase:
     checkout: Checkout
     baseline: BaselineDependency | None
     changed: tuple[str, ...] | None
-    sys_path: tuple[str, ...]
+    searched: tuple[str, ...]  # real paths of the folders on sys.path
 
     @property
     def kept(self) -> bool:
@@ -146,7 +156,7 @@ def _unknown(case: CheckoutCase) -> Iterator[Finding]:
     )
     edited = [one for one in found.differences if one.kind not in {"filter", "submodule-empty"}]
     if edited:
-        message = f"{len(edited)} tracked files are not what HEAD and the carried patches make"
+        message = f"tracked files that HEAD and the carried patches do not make: {len(edited)}"
         yield case.finding(
             "local-edits", "note", message, witnesses=_witnesses((one.path, one.detail) for one in edited)
         )
@@ -220,41 +230,41 @@ def _extras(case: CheckoutCase) -> Iterator[Finding]:
     known = set(case.baseline.untracked) if case.baseline else set()
     sources = frozenset(case.checkout.source_folders)
     roots = frozenset(
-        _below(entry, case.checkout.real) for entry in case.sys_path if is_below(entry, case.checkout.real)
+        _below(entry, case.checkout.real) for entry in case.searched if is_below(entry, case.checkout.real)
     )
     left = [one for one in case.checkout.extras if one.kind == "left-over"]
     fresh = [one for one in case.checkout.extras if one.kind == "untracked" and one.path not in known]
     modules = [one for one in fresh if is_importable(one.path, sources, roots)]
-    others = [one for one in fresh if one not in modules]
+    others = [one for one in fresh if not is_importable(one.path, sources, roots)]
     generated = [one for one in case.checkout.extras if one.kind == "ignored"]
     if left:
-        message = f"{len(left)} files are not in the planned tree and were left over: the machine's HEAD tracks them"
+        message = f"files that the planned tree has not, left over from the machine's HEAD: {len(left)}"
         yield case.finding("left-over", "error", message, witnesses=_files(left), fix="remove them")
     if modules:
         # What a kept checkout held from the start is not known without a baseline; in an override it stands in the way.
         severity: Severity = "note" if case.kept and case.baseline is None else "error"
         since = "that the baseline had not" if case.baseline else "and no baseline says whether they were there before"
-        message = f"{len(modules)} untracked files that an import can find, {since}"
+        message = f"untracked files that an import can find, {since}: {len(modules)}"
         yield case.finding(
             "untracked-module", severity, message, witnesses=_files(modules), fix="remove them, or track them"
         )
     if others:
-        message = f"{len(others)} untracked files"
+        message = f"untracked files: {len(others)}"
         yield case.finding("untracked-files", "note", message, witnesses=_files(others))
     if generated:
         compiled = [one for one in generated if one.path.endswith((".so", ".pyd"))]
-        message = f"{len(generated)} generated files, which git ignores; {len(compiled)} of them compiled modules"
+        message = f"generated files, which git ignores: {len(generated)}, compiled modules among them: {len(compiled)}"
         yield case.finding("generated-files", "note", message, witnesses=_files(compiled))
 
 
 def _not_brought_in(case: CheckoutCase) -> Iterator[Finding]:
     baked = case.baked
     both = (
-        ("not-installed", baked.not_installed, "changed, and this install does not bring them in"),
+        ("not-installed", baked.not_installed, "paths that this install does not bring in"),
         (
             "rebuild-when",
             baked.rebuild_when,
-            "are compiled inputs that changed, and the install does not rebuild them",
+            "compiled inputs that this install does not rebuild",
         ),
     )
     for rule, patterns, text in both:
@@ -268,7 +278,7 @@ def _not_brought_in(case: CheckoutCase) -> Iterator[Finding]:
         paths = matching(patterns, case.changed)
         if paths:
             before = case.baseline.commit if case.baseline else None
-            message = f"{len(paths)} paths {text} (between the baked {before} and {case.planned.commit})"
+            message = f"{text}, changed between the baked {before} and {case.planned.commit}: {len(paths)}"
             yield case.finding(
                 rule,
                 "error",

@@ -46,10 +46,10 @@ def judge_start(environment: Environment, python: str) -> Iterator[Finding]:
         witnesses = tuple(Witness(python, None, quoted(line, 300)) for line in environment.complaints.splitlines()[-5:])
         yield Finding("start-complaints", "warning", message, python, witnesses=witnesses)
     if environment.unread:
-        message = f"{len(environment.unread)} places on the search path could not be looked into"
+        message = f"places on the search path that could not be looked into: {len(environment.unread)}"
         yield Finding("not-looked-into", "warning", message, python, witnesses=_witnesses(python, environment.unread))
     if environment.left_overs:
-        message = f"{len(environment.left_overs)} records of uninstalls that did not end"
+        message = f"records of uninstalls that did not end: {len(environment.left_overs)}"
         witnesses = tuple(Witness(path, None, "left over") for path in environment.left_overs[:SHOWN])
         yield Finding("half-uninstalled", "warning", message, python, witnesses=witnesses, fix="remove them")
 
@@ -107,7 +107,7 @@ def judge_requirements(
         message = f"{one.distribution} needs {quoted(one.requirement)}, and {_found(one)}{unknown}"
         yield Finding("requirement-violated", severity, message, python, fix="raise or lower one of the two")
     if now.unjudged:
-        message = f"{len(now.unjudged)} requirements could not be judged"
+        message = f"requirements that could not be judged: {len(now.unjudged)}"
         yield Finding("requirement-unjudged", "note", message, python, witnesses=_witnesses(python, now.unjudged))
 
 
@@ -125,7 +125,7 @@ def judge_shadowed(environment: Environment, named: frozenset[str], python: str)
         if name not in named and len({one.version for one in records}) > 1
     ]
     if several:
-        message = f"{len(several)} distributions are there in several versions; the first on the search path is seen"
+        message = f"distributions in several versions, of which the first on the search path is seen: {len(several)}"
         shown = several[:SHOWN]
         witnesses = tuple(
             Witness(one.metadata, None, f"{quoted(name)} {quoted(one.version)}")
