@@ -827,6 +827,7 @@ def test_missing_files_are_an_error_and_never_a_state(
     with pytest.raises(OutsideError) as caught:
         judge(commit, [PatchFile("a", GOOD)], store, fetch)
     assert caught.value.code == "missing-objects"
+    assert "1 files that the patches touch are not here" in caught.value.message
 
 
 def test_a_missing_git_is_an_error_and_never_a_state(upstream: Upstream, machine: dict[str, str]) -> None:

@@ -1,5 +1,6 @@
 """Submodules of a pin, with real repositories: each at its commit, however deep, or a refusal by name."""
 
+import base64
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +34,7 @@ class MakeRepository(Protocol):
 
 class Server(Protocol):
     url: str
+    require: str | None
     authorizations: list[str | None]
 
 
@@ -83,7 +85,7 @@ class World:
 @pytest.fixture
 def world(machine: dict[str, str], tmp_path: Path, git_server: Server) -> Iterator[World]:
     with Git(machine) as git:
-        upstream = GitUpstream(git, tmp_path, {})
+        upstream = GitUpstream(git, tmp_path, {"TOKEN": "secret"})
         yield World(git_server.url, upstream, ObjectStore(git, upstream.store))
 
 
@@ -227,3 +229,13 @@ def test_a_token_goes_to_its_own_server_only(
         assert named == {"https://h/o/up": "TOKEN", "https://H/p/x": "TOKEN", "https://other/o/up": None}
         assert fetch._remote("http://h/o/up").token_env is None
         assert fetch._remote("ssh://h/o/up").token_env is None
+
+
+def test_a_private_upstreams_gitmodules_is_fetched_with_its_token(
+    make_repository: MakeRepository, world: World, git_server: Server
+) -> None:
+    commit = with_links(make_repository("o/up"), section("s", "../sub", "update = none"), {"s": ABSENT})
+    git_server.require = "Basic " + base64.b64encode(b"x-access-token:secret").decode()
+    assert world.check(commit, token_env="TOKEN") == ()
+    with pytest.raises(OutsideError):
+        world.check(commit)

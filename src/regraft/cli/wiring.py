@@ -54,10 +54,11 @@ class UpstreamPorts:
 def upstreams(project: Project, environ: Mapping[str, str]) -> Iterator[UpstreamPorts]:
     from regraft.adapters.git import Git  # noqa: PLC0415 - `check` and `schema` start no git
     from regraft.adapters.object_store import ObjectStore  # noqa: PLC0415
-    from regraft.adapters.submodule_fetcher import SubmoduleFetcher  # noqa: PLC0415
+    from regraft.adapters.submodule_fetch import SubmoduleFetch  # noqa: PLC0415
     from regraft.adapters.upstream import GitUpstream  # noqa: PLC0415
     from regraft.core.manifest import Dependency  # noqa: PLC0415
     from regraft.core.objects import Blob  # noqa: PLC0415
+    from regraft.core.resolution import Remote  # noqa: PLC0415
     from regraft.flows.gate import Gate  # noqa: PLC0415
     from regraft.flows.resolve import Pin  # noqa: PLC0415
 
@@ -67,7 +68,8 @@ def upstreams(project: Project, environ: Mapping[str, str]) -> Iterator[Upstream
         def fetch_blobs(pin: Pin, dependency: Dependency, blobs: Sequence[Blob]) -> None:
             upstream.fetch_blobs(pin.url, dependency.token_env, blobs)
 
-        gate = Gate(ObjectStore(git, upstream.store), fetch_blobs, SubmoduleFetcher(upstream))
+        known = [Remote(one.url, one.token_env) for one in project.manifest.dependencies.values()]
+        gate = Gate(ObjectStore(git, upstream.store), fetch_blobs, SubmoduleFetch(upstream, known))
         yield UpstreamPorts(upstream, gate, _upstream_pulls(environ))
 
 
