@@ -179,10 +179,10 @@ def test_a_pipe_in_place_of_a_file_does_not_hang(repo: Path, look: Look) -> None
 def test_extras_are_told_apart(repo: Path, look: Look) -> None:
     wanted = Wanted(Commit(git(repo, "rev-parse", "HEAD")), tree_of(repo))
     commit(repo, {"pkg/old.py": b"x = 1\n"})
-    write(repo, {"pkg/_C.abi3.so": b"so", "build/x.py": b"", "pkg/new.py": b"", "notes.txt": b"", ":(top)odd": b""})
+    write(repo, {"pkg/_C.abi3.so": b"so", "build/x.py": b"", "pkg/new.py": b"", "notes.txt": b"", ":(odd)name": b""})
     found = look(repo, wanted)
     assert found.extras == (
-        Extra(":(top)odd", "untracked"),
+        Extra(":(odd)name", "untracked"),
         Extra("build/x.py", "ignored"),
         Extra("notes.txt", "untracked"),
         Extra("pkg/_C.abi3.so", "ignored"),
@@ -287,6 +287,19 @@ def test_a_shallow_checkout_is_compared_like_any_other(repo: Path, look: Look, t
         assert folders.is_ancestor(str(tmp_path / "shallow"), first, found.head or first) is None
         assert folders.changed_paths(str(tmp_path / "shallow"), first, found.head or first) is None
         assert folders.changed_paths(str(repo), first, found.head or first) == ("docs/b.md",)
+
+
+def test_where_a_shallow_history_ends_nothing_is_said_to_be_no_ancestor(repo: Path, tmp_path: Path) -> None:
+    first = Commit(git(repo, "rev-parse", "HEAD"))
+    second = commit(repo, {"docs/b.md": b"b\n"})
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{repo}", "shallow")
+    git(repo, "config", "uploadpack.allowAnySHA1InWant", "true")
+    git(tmp_path / "shallow", "fetch", "-q", "--depth", "1", "origin", first)
+    with Git(ENV) as program:
+        folders = CheckoutFolders(program, Places(tmp_path))
+        assert folders.is_ancestor(str(tmp_path / "shallow"), first, second) is None
+        assert folders.is_ancestor(str(repo), first, second) is True
+        assert folders.is_ancestor(str(repo), second, first) is False
 
 
 def test_a_shallow_checkout_of_another_commit_is_judged_by_content(repo: Path, look: Look, tmp_path: Path) -> None:

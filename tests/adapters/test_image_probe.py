@@ -317,7 +317,9 @@ def test_nothing_is_written_and_the_callers_environment_does_not_leak(world: Wor
     assert described.ambient_python_path == "/ambient"
     assert "/ambient" not in described.sys_path
     assert described.sys_path[0] == f"{world.folder}/checkout"
-    assert not list(world.folder.rglob("checkout/**/*.pyc"))
+    world.write({"checkout/outer.py": "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import lib'])\n"})
+    assert machine.try_import(image, "outer").ok
+    assert sorted(path.name for path in (world.folder / "checkout").rglob("*")) == ["lib.py", "outer.py"]
 
 
 def test_the_manifests_environment_reaches_the_import(world: World) -> None:
@@ -345,9 +347,16 @@ def test_whatever_an_import_does_is_an_answer(world: World, code: str, error: st
 
 
 def test_what_an_import_prints_or_does_at_exit_is_not_taken_for_an_answer(world: World) -> None:
-    code = 'import atexit, os, sys\nprint(\'{"ok": false}\')\nos.chdir("/")\natexit.register(lambda: os._exit(9))\n'
+    code = """
+import atexit, os, threading, time
+print('{"ok": false}')
+os.chdir("/")
+atexit.register(lambda: os._exit(9))
+threading.Thread(target=time.sleep, args=(60,)).start()
+"""
     world.write({"lib.py": code})
-    assert world.load("lib", world.folder).ok
+    found = Machine(CLEAN, Places(world.folder), timeout=10).try_import(world.image(world.folder), "lib")
+    assert found.ok
 
 
 def test_an_import_that_never_ends_is_stopped(world: World) -> None:

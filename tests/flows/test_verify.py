@@ -20,6 +20,7 @@ from regraft.core.findings import Finding
 from regraft.core.manifest import Image, Manifest
 from regraft.core.manifest_reader import read_manifest
 from regraft.core.objects import Commit, Sha256, Tree
+from regraft.core.observation import Checkout
 from regraft.core.plan import Plan, PlannedDependency, PlannedImage, PlannedPatch, Source
 from regraft.errors import InputError, OutsideError
 from regraft.flows.observe import as_baked, as_baseline, observe
@@ -297,6 +298,9 @@ def test_a_patch_that_changed_since_the_plan_is_red_though_the_machine_has_the_p
     plan = world.plan()
     (world.project / "p.patch").write_bytes(PATCH.replace(b"+two = 22", b"+two = 23"))
     assert world.errors(baseline, plan) == ["patch-changed"]
+    checkout = world.verify(baseline, plan).observation.checkouts["lib"]
+    assert isinstance(checkout, Checkout)
+    assert [one.outcome for one in checkout.patches] == ["not-tried"]
     (world.project / "p.patch").unlink()
     assert world.errors(baseline, plan) == ["patch-missing"]
 
@@ -380,6 +384,15 @@ def test_compiled_inputs_that_changed_need_a_rebuild(world: World) -> None:
     assert [one.path for one in found["rebuild-when"].witnesses] == ["csrc/a.cu"]
     assert found["rebuild-when"].severity == "error"
     assert world.found(None)["rebuild-when"].severity == "note"
+
+
+def test_a_carried_patch_that_the_image_had_not_may_need_a_rebuild_too(world: World) -> None:
+    baseline = world.bake()
+    world.manifest_text = MANIFEST.replace('["csrc/**"]', '["python/**/core.py"]')
+    world.install()
+    assert world.found(baseline) == {}
+    bare = replace(baseline, dependencies={"lib": replace(baseline.dependencies["lib"], patches=())})
+    assert [one.path for one in world.found(bare)["rebuild-when"].witnesses] == ["python/lib/core.py"]
 
 
 def test_a_file_that_the_old_commit_left_over_is_red(world: World) -> None:
