@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from regraft.core.baseline import Baseline, BaselineDependency
-from regraft.core.findings import Finding
+from regraft.core.findings import Finding, Severity
 from regraft.core.imports import judge_imports
 from regraft.core.manifest import Baked, Image, Manifest
 from regraft.core.objects import Commit
@@ -160,8 +160,8 @@ def _requires_python(
                 f"{baked.dependency} needs Python {quoted(str(specifier))}, and the image has {environment.version}"
             )
             fix = "rebuild the image with another Python, or name an older ref"
-            severity = "warning" if planned.action == "keep" else "error"
-            yield Finding("requires-python", "error" if severity == "error" else "warning", message, where, fix=fix)
+            severity: Severity = "warning" if planned.action == "keep" else "error"
+            yield Finding("requires-python", severity, message, where, fix=fix)
 
 
 def _locks(case: Case) -> Iterator[Finding]:
