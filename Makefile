@@ -33,7 +33,6 @@ check: $(READY) ## the bar: format, lint, types, floors, workflows, the docs' ex
 	$(BIN)/mypy --no-error-summary
 	$(BIN)/lint-imports --no-logo 1>$(VENV)/floors.log || { cat $(VENV)/floors.log; exit 1; }
 	$(BIN)/zizmor --offline --quiet .github/workflows
-	$(BIN)/python scripts/paste_help.py --check
 	$(PYTEST) -m 'not network'
 	@echo 'all of the above passed'
 

@@ -165,3 +165,37 @@ def test_make_alone_lists_the_targets() -> None:
     )
     for target in ("demo", "test", "check", "bench"):
         assert f"make {target} " in done.stdout
+
+
+def clean_machine(folder: Path, test_prints: str) -> subprocess.CompletedProcess[str]:
+    """`.ci/run` in a project whose `make test` and `make check` print this, and whose README has the four commands."""
+    (folder / "scripts").mkdir(parents=True)
+    (folder / ".ci").mkdir()
+    for name in (".ci/run", "scripts/readme_commands.py"):
+        (folder / name).write_bytes((ROOT / name).read_bytes())
+    (folder / ".ci/run").chmod(0o755)
+    (folder / "README.md").write_text("```sh\nmake demo\nmake test\nmake check\nmake bench\n```\n")
+    recipes = {"demo": "env", "test": f"echo '{test_prints}'", "check": "echo 3 passed in 1s", "bench": "true"}
+    makefile = "".join(f"{target}:\n\t@{recipe}\n" for target, recipe in recipes.items())
+    (folder / "Makefile").write_text(f".PHONY: demo test check bench\n{makefile}")
+    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "PIP_CERT": "/a.pem", "SECRET": "a b", "PYTHONPATH": "/x"}
+    who = ["-c", "user.name=T", "-c", "user.email=t@example.org"]
+    for argv in (["init", "--quiet"], ["add", "--all"], [*who, "commit", "--quiet", "--message", "All"]):
+        subprocess.run(["git", *argv], cwd=folder, env=env, check=True)
+    return subprocess.run([str(folder / ".ci/run")], env=env, capture_output=True, text=True, check=False)
+
+
+def test_ci_is_green_where_tests_ran_and_has_nothing_of_the_callers(tmp_path: Path) -> None:
+    done = clean_machine(tmp_path / "project", "12 passed in 3s")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "12 passed in 3s" in done.stdout
+    assert "PIP_CERT=/a.pem" in done.stdout
+    assert "SECRET" not in done.stdout
+    assert "PYTHONPATH" not in done.stdout
+
+
+@pytest.mark.parametrize("printed", ["no tests ran in 0.01s", "0 passed in 1s", "3 skipped in 1s", ""])
+def test_ci_is_red_where_no_test_ran(tmp_path: Path, printed: str) -> None:
+    done = clean_machine(tmp_path / "project", printed)
+    assert done.returncode == 1
+    assert "'make test' ran no test" in done.stderr
