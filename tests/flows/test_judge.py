@@ -694,6 +694,18 @@ def test_a_missing_mark_for_the_final_newline_is_named(upstream: Upstream) -> No
     assert "differs only in the newline at the end of the file" in reason(series)
 
 
+def test_a_patch_of_a_pointer_file_is_refused_with_the_reason(upstream: Upstream) -> None:
+    """https://github.com/git-lfs/git-lfs/issues/3958: what a checkout holds there is the file, or the pointer."""
+    old, new = (
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %d\n" % (digit * 64, size)
+        for digit, size in ((b"1", 5), (b"2", 7))
+    )
+    patch = upstream.diff({"weights.bin": old, "f": b"a\n"}, {"weights.bin": new, "f": b"b\n"})
+    series = upstream.judge({"weights.bin": old, "f": b"a\n"}, patch)
+    assert state(series) == "conflict"
+    assert "weights.bin: it is a Git LFS pointer" in reason(series)
+
+
 def test_plain_diffs_and_mails_are_judged_alike(upstream: Upstream, tmp_path: Path) -> None:
     """https://github.com/stackabletech/docker-images/pull/1003: a mailbox splitter refused the plain ones."""
     mail = b"From 1111 Mon Sep 17 00:00:00 2001\nFrom: A <a@b>\nSubject: [PATCH] x\n\n- a list\n+ in prose\n---\n f | 2 +-\n\n"

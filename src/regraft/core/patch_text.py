@@ -1,7 +1,10 @@
 """What a patch file says of each file, as values. `patch_scan` reads them."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Literal
+
+_POINTER = re.compile(rb"oid sha256:[0-9a-f]{64}")
 
 Kind = Literal["edit", "create", "delete", "rename", "copy"]
 
@@ -49,6 +52,11 @@ class Section:
     @property
     def changes_content(self) -> bool:
         return self.binary or bool(self.hunks)
+
+    @property
+    def touches_pointer(self) -> bool:
+        """Whether it edits the three lines that stand for a file in Git LFS."""
+        return any(_POINTER.fullmatch(line[1:]) for hunk in self.hunks for line in hunk.body)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,11 @@ class _Judge:
         if len(self.file.changes) > 1:
             return self._several()
         [(path, section)] = self.file.changes
+        if section.touches_pointer:
+            # https://github.com/git-lfs/git-lfs/issues/3958: the checkout may hold the real file in the pointer's place
+            return self._verdict(
+                "conflict", "it is a Git LFS pointer, which stands for a file that no text patch can edit"
+            )
         if section.kind == "create":
             return self._create(path, section)
         if section.kind == "delete":
