@@ -5,14 +5,18 @@ too much counts as hidden, never too little.
 """
 
 import re
-from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from regraft.core.markdown_lines import Place
 
-_RULER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
-_TILDE_OPENS = re.compile(r"(?<!~)~(?=[^~\s])")
-_TILDE_CLOSES = re.compile(r"(?<=[^~\s])~(?!~)")
+_RULER = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+_STRUCK = re.compile(r"(?<!~)(~{1,2})(?=[^~\s])[^~\n]*[^~\s]\1(?!~)")
+_TILDE_OPENS = re.compile(r"~(?=[^~\s])")
+_TILDE_CLOSES = re.compile(r"(?<=[^~\s])~")
+# GitHub makes these links as they stand, and so takes away what CommonMark would pair with a sign elsewhere.
+_ADDRESS = re.compile(r"(?:://|www\.)[^\s<]*?(?:[`*~]|_(?![A-Za-z0-9])|(?<![A-Za-z0-9])_)")
+_CONTROL = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f]")
+_QUOTE = re.compile(r"(?:[ \t*+-]|[0-9]{1,9}[.)])*>")
 _FOOTNOTE = re.compile(r"(?:[ \t>*+-]|[0-9]{1,9}[.)])*\[\^[^\]]+\]:")
 
 
@@ -20,39 +24,59 @@ class GithubParagraph:
     """A paragraph's text, as the parser gives it; offsets are its own."""
 
     def __init__(self, text: str) -> None:
-        lines = text.split("\n")
-        self._starts = [0]
-        for line in lines:
-            self._starts.append(self._starts[-1] + len(line) + 1)
-        self._ruler = next((n for n, line in enumerate(lines) if n and _is_ruler(line)), len(lines) + 1)
         self._formula = (text.find("$$"), text.rfind("$$"))
-        self._struck = (_first(_TILDE_OPENS, text), max((m.start() for m in _TILDE_CLOSES.finditer(text)), default=-1))
+        self._address = _ADDRESS.search(text) is not None
+        if not re.search(r"[`\\<]", text):  # pairs within one line strike out nothing else
+            text = _STRUCK.sub(lambda pair: "x" * len(pair[0]), text)
+        opening = _TILDE_OPENS.search(text)
+        closing = [tilde.start() for tilde in _TILDE_CLOSES.finditer(text)]
+        self._struck = (opening.start() if opening else -1, closing[-1] if closing else -1)
 
     def place(self, offset: int) -> Place | None:
         """How GitHub shows the text at `offset` other than as plain text, or None."""
-        # A table of one column needs no bar: `:-` under a line makes it a header, and the lines below it cells.
-        if bisect_right(self._starts, offset) >= self._ruler:
-            return Place("hidden", "in a table")
         if -1 < self._formula[0] < offset < self._formula[1]:
             return Place("hidden", "in a formula")
         if -1 < self._struck[0] < offset < self._struck[1]:
             return Place("styled", "inside struck-out text")
+        if self._address:
+            return Place("entangled", "beside an address that holds signs of Markdown")
         return None
 
 
-def footnote_lines(lines: Sequence[str]) -> list[bool]:
-    """Which lines may belong to a footnote, which like a quote goes on over the lines of its paragraph."""
-    inside, found = False, []
-    for line in lines:
-        inside = bool(line.strip(" \t")) and (inside or _FOOTNOTE.match(line) is not None)
-        found.append(inside)
+def line_places(lines: Sequence[str], opaque: Set[int]) -> dict[int, Place]:
+    """Lines that GitHub does not show as plain text although CommonMark does. `opaque` are those of code and raw HTML.
+
+    A footnote goes on over the lines of its paragraph, as a quote does; a quote does so even after a link's definition.
+    A table of one column needs no bar: `:-` under a line makes that line its header, and the lines below it cells.
+    """
+    found: dict[int, Place] = {}
+    place, start, quoted = None, 0, False
+    for number, line in enumerate(lines):
+        if number in opaque or not line.strip(" \t"):
+            place, start, quoted = None, number + 1, False
+            continue
+        quoted = quoted or _QUOTE.match(line) is not None
+        if _CONTROL.search(line):
+            place = Place("entangled", "beside a control character")
+            found.update(dict.fromkeys(range(start, number), place))
+        elif place is None:
+            place = _begins(
+                line, lines[number + 1] if number + 1 not in opaque and number + 1 < len(lines) else "", quoted
+            )
+        if place:
+            found[number] = place
     return found
+
+
+def _begins(line: str, below: str, quoted: bool) -> Place | None:
+    if _FOOTNOTE.match(line):
+        return Place("hidden", "in a footnote")
+    if _is_ruler(below):
+        return Place("hidden", "in a table")
+    if quoted and "]:" in line:
+        return Place("hidden", "in a quote")
+    return None
 
 
 def _is_ruler(line: str) -> bool:
     return (":" in line or "|" in line) and "-" in line and _RULER.fullmatch(line) is not None
-
-
-def _first(pattern: re.Pattern[str], text: str) -> int:
-    found = pattern.search(text)
-    return found.start() if found else -1

@@ -84,7 +84,7 @@ def plain_places(lines: Sequence[str], spots: Sequence[Spot]) -> list[Place] | N
 _PLAIN_LINE = re.compile(
     r"[ ]{0,2}"
     r"(?:[A-Za-z][A-Za-z0-9-]*\[[A-Za-z0-9][A-Za-z0-9.-]*\]:)?"  # a key with its scope
-    r"(?![ ]|[-+:]|[0-9]+[.)])"
+    r"(?![ \t]|[-+:]|[0-9]+[.)])"
     r"(?:[^\x00-\x08\x0a-\x1f`<>|~*\[\]\\$_]|\$(?!\$)|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9]))*"
 )
 

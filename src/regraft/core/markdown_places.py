@@ -6,25 +6,36 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from regraft.core.markdown_github import GithubParagraph, footnote_lines
+from regraft.core.markdown_github import GithubParagraph, line_places
 from regraft.core.markdown_lines import TEXT, Place, Spot
 from regraft.core.raw_html import RawHtml
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-_DEEPEST_BLOCK = 18  # the parser gives up at 20, and drops what is deeper
-_DEEPEST_BRACKET = 15  # likewise within a paragraph
+_DEEPEST = 60  # the parser drops what is nested deeper than this, blocks or brackets
+_DEEP = _DEEPEST - 2
+_NESTED = "behind something that is nested too deeply, or raw HTML that is not well formed"
 _BLOCKS = {"fence": "in a fenced code block", "code_block": "in an indented code block", "table_open": "in a table"}
+_OPAQUE = ("fence", "code_block", "html_block")
+_SHOWN = ("text", "styled")
 _STYLES = ("em", "strong", "s")
 
 
 def parsed_places(lines: Sequence[str], spots: Sequence[Spot]) -> list[Place]:
     """The place of each spot, in their order: by line, and at most one in a line."""
-    from markdown_it import MarkdownIt  # noqa: PLC0415 - its import costs some 90 ms
+    return _Finder(_parser(), lines, spots).find()
 
-    finder = _Finder(MarkdownIt("commonmark").enable(["table", "strikethrough"]), lines, spots)
-    return finder.find()
+
+def _parser() -> Any:
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - its import costs some 90 ms
+    from markdown_it.rules_block import table  # noqa: PLC0415 - likewise
+
+    parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable("strikethrough")
+    # GitHub's parser asks for raw HTML before it asks for a table: `<!-- a|b` is a comment, whatever the next line is.
+    parser.block.ruler.before("lheading", "github_table", table, {"alt": ["paragraph", "reference"]})
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser
 
 
 class _Finder:
@@ -35,7 +46,7 @@ class _Finder:
         self.lines = [line.replace("\0", "\ufffd") for line in lines]  # as the parser reads it
         self.spots = [Spot(spot.line, spot.column, spot.word.replace("\0", "\ufffd")) for spot in spots]
         self.spot_lines = [spot.line for spot in self.spots]
-        self.footnotes = footnote_lines(self.lines)
+        self.opaque: set[int] = set()  # lines of code and raw HTML
         self.found: dict[int, Place] = {}  # by line
         self.comments: dict[int, int] = {}  # line -> serial of the comment that hides it
         self.html = RawHtml()
@@ -45,17 +56,26 @@ class _Finder:
         self.mark = next(mark for mark in (f"q{n}x" for n in range(len(text) + 1)) if mark not in text)
 
     def find(self) -> list[Place]:
-        self.parser.core.ruler.enableOnly(["normalize", "block"])
         for token in self.parser.parse("\n".join(self.lines), self.env):
             self._token(token)
-        rest = "in a link's definition" if self.env.get("references") else "where Markdown shows no text"
         for line, serial in self.comments.items():
             if serial == self.html.comment:
                 self.found[line] = Place("hidden", "behind an HTML comment that nothing closes", unclosed=True)
-        return [self.found.get(spot.line) or Place("hidden", rest) for spot in self.spots]
+        for line, place in line_places(self.lines, self.opaque).items():
+            if line in self.found and self.found[line].kind in _SHOWN:
+                self.found[line] = place
+        return [self.found.get(spot.line) or self._nowhere() for spot in self.spots]
+
+    def _nowhere(self) -> Place:
+        """Of a line that came into no token at all."""
+        if self.html.broken:
+            return Place("entangled", _NESTED)
+        return Place(
+            "hidden", "in a link's definition" if self.env.get("references") else "where Markdown shows no text"
+        )
 
     def _token(self, token: "Token") -> None:
-        if token.level >= _DEEPEST_BLOCK:
+        if token.level >= _DEEP:
             self.html.broken = True
         if token.nesting == 1:
             self.containers.append(token.type)
@@ -63,6 +83,8 @@ class _Finder:
         elif token.nesting == -1:
             self.containers.pop()
             self.html.close(token.tag)
+        if token.type in _OPAQUE:
+            self.opaque.update(range(*(token.map or (0, 0))))
         if reason := _BLOCKS.get(token.type):
             self._hide(token, reason)
         elif token.type == "html_block":
@@ -125,7 +147,7 @@ class _Finder:
         spots = self._inside(token)
         if not spots and "<" not in token.content:
             return
-        if _bracket_depth(token.content) > _DEEPEST_BRACKET:
+        if _bracket_depth(token.content) > _DEEP - 10:
             self.html.broken = self.html.broken or "<" in token.content
             for spot in spots:
                 self.found[spot.line] = Place("entangled", "among brackets that are nested too deeply")
@@ -143,11 +165,7 @@ class _Finder:
     def _githubs(self, spots: Sequence[Spot], offsets: Sequence[int], paragraph: GithubParagraph) -> None:
         for spot, offset in zip(spots, offsets, strict=True):
             place = self.found.setdefault(spot.line, Place("hidden", "in a link's address or title"))
-            if place.kind not in {"text", "styled"}:
-                continue
-            if self.footnotes[spot.line]:
-                self.found[spot.line] = Place("hidden", "in a footnote")
-            elif otherwise := paragraph.place(offset):
+            if place.kind in _SHOWN and (otherwise := paragraph.place(offset)):
                 self.found[spot.line] = otherwise
 
     def _children(self, children: "Sequence[Token]", spots: Sequence[Spot]) -> None:

@@ -50,7 +50,7 @@ class RawHtml:
             elif html.startswith("<!--", found.start()):
                 self._comments += 1
                 self.comment = self._comments
-                place = self._comment(html, found.start() + 2)  # `<!-->` is a whole comment
+                place = self._comment(html, found.start() + 4)
             elif tag := _TAG.match(html, found.start()):
                 place = tag.end()
                 if tag[1]:
@@ -62,8 +62,9 @@ class RawHtml:
 
     def _comment(self, html: str, place: int) -> int:
         end = html.find("-->", place)
-        early = html.find("--!>", place, end if end >= 0 else len(html))
-        self.broken = early >= 0  # a page's reader ends the comment there, Markdown does not
+        inside = html[place : end if end >= 0 else len(html)]
+        # Where these end a comment, Markdown and the readers of a page do not agree.
+        self.broken = "--!>" in inside or html.startswith((">", "->"), place)
         if end < 0:
             return len(html)
         self.comment = 0
