@@ -134,10 +134,10 @@ def recording_git(tmp_path: Path) -> RecordingGit:
 
 @pytest.fixture
 def old_git(tmp_path: Path) -> str:
-    """A git that does not know the variables that came with 2.32, and so finds its configuration as 2.25 does."""
+    """A git that does not know the variables that came with 2.32 and 2.45: it finds its configuration as 2.25 does."""
     program = tmp_path / "old" / "git"
     program.parent.mkdir()
-    program.write_text(f"#!/bin/sh\nunset GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM\nexec '{GIT}' \"$@\"\n")
+    program.write_text(f"#!/bin/sh\nunset GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_NO_LAZY_FETCH\nexec '{GIT}' \"$@\"\n")
     program.chmod(0o755)
     return str(program)
 

@@ -144,6 +144,16 @@ def test_several_missing_ones_do_not_stop_the_rest(upstream: GitUpstream, make_r
     assert upstream.fetch(remote, ["refs/pull/1/head"]).missing == {"refs/pull/1/head"}
 
 
+def test_a_commit_that_tips_do_not_lead_to_is_missing_from_a_server_that_hands_out_tips_only(
+    upstream: GitUpstream, make_repository: Any, git_server: Any, remote: Remote
+) -> None:
+    git_server.protocol = 0
+    tip = make_repository().commit("main")
+    fetched = upstream.fetch(remote, [tip, "1" * 40])
+    assert fetched.missing == {"1" * 40}
+    assert set(fetched.commits) == {tip}
+
+
 def test_a_users_settings_and_hooks_do_not_reach_the_store_of_an_older_git(
     open_upstream: Open, make_repository: Any, remote: Remote, machine: dict[str, str], old_git: str
 ) -> None:
@@ -179,15 +189,16 @@ def test_a_path_is_an_upstream_and_is_filtered_as_one(
     assert (set(fetched.commits), fetched.filtered, fetched.notes) == ({commit}, True, ())
 
 
-@pytest.mark.parametrize("folder", ["with blank", "100%", "a#b?c", "ünï", "-dash", "a:b", "$(id)", "it's"])
+@pytest.mark.parametrize("folder", ["with blank", "100%41", "a#b?c", "ünï", "-dash", "a:b", "$(id)", "it's"])
 def test_a_paths_characters_are_its_own(upstream: GitUpstream, make_repository: Any, folder: str) -> None:
     up = make_repository(f"{folder}/r")
     commit = up.commit("main")
     assert [tip.commit for tip in upstream.ls_remote(Remote(f"../srv/{folder}/r"))] == [commit]
 
 
+@pytest.mark.parametrize("age", ["as it is", "before 2.32"])
 def test_a_clone_with_a_work_tree_and_a_shallow_one_are_upstreams(
-    upstream: GitUpstream, make_repository: Any, tmp_path: Path
+    open_upstream: Open, make_repository: Any, tmp_path: Path, old_git: str, age: str
 ) -> None:
     up = make_repository()
     old = up.commit("main")
@@ -195,7 +206,9 @@ def test_a_clone_with_a_work_tree_and_a_shallow_one_are_upstreams(
     clone = tmp_path / "srv" / "clone"
     command = ["git", "clone", "--quiet", "--depth=1", "--branch=main", f"file://{up.path}", str(clone)]
     subprocess.run(command, check=True, env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"})
+    subprocess.run(["git", "config", "uploadpack.allowFilter", "true"], cwd=clone, check=True)
     remote = Remote("../srv/clone")
+    upstream = open_upstream(old_git if age == "before 2.32" else "", timeout=10)
     assert set(upstream.fetch(remote, [tip]).commits) == {tip}
     assert upstream.reachable(remote, [Commit(old), Commit(tip)]).found == {tip}
 
@@ -326,6 +339,7 @@ def test_a_path_without_a_repository_is_named(upstream: GitUpstream, tmp_path: P
         ("echo \"fatal: detected dubious ownership in repository at '/x'\" >&2; exit 128", "dubious-ownership"),
         ("echo 'fatal: unable to access x: SSL certificate problem: expired' >&2; exit 128", "tls-failed"),
         ("kill -9 $$", "git-failed"),
+        (f"echo 'fatal: sent {TOKEN}' >&2; exit 128", "git-failed"),
     ],
 )
 def test_what_git_fails_with_has_a_name(
@@ -336,9 +350,11 @@ def test_what_git_fails_with_has_a_name(
     program.write_text(f'#!/bin/sh\nif [ "$1" = fetch ]; then {script}; fi\nexec git "$@"\n')
     program.chmod(0o755)
     make_repository().commit("main")
-    upstream = open_upstream(str(program))
+    upstream = open_upstream(str(program), MY_TOKEN=TOKEN)
     upstream.ls_remote(remote)
-    assert fails(upstream.fetch, remote, ["refs/heads/main"]).code == code
+    error = fails(upstream.fetch, Remote(remote.url, "MY_TOKEN"), ["refs/heads/main"])
+    assert error.code == code
+    assert TOKEN not in str(error)
 
 
 def test_git_is_looked_at_once_and_before_anything_else(

@@ -1,6 +1,5 @@
 """`show` and `diff` as processes: safe text, the same for machines, and the upstream commits between two pins."""
 
-import dataclasses
 import json
 import os
 import subprocess
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from regraft.core.objects import Commit, Sha256, Tree
 from regraft.core.plan import Note, Plan, PlannedDependency, PlannedImage, Source
@@ -118,5 +118,5 @@ def test_a_wrong_file_is_exit_2(tmp_path: Path) -> None:
 
 
 def test_dataclasses_replace_keeps_the_seal_honest() -> None:
-    assert dataclasses.replace(plan("1" * 40), project="q").digest == plan("1" * 40).digest
-    assert seal(dataclasses.replace(plan("1" * 40), project="q")).digest != plan("1" * 40).digest
+    assert replace(plan("1" * 40), project="q").digest == plan("1" * 40).digest
+    assert seal(replace(plan("1" * 40), project="q")).digest != plan("1" * 40).digest

@@ -1,8 +1,7 @@
 """What differs between two documents, and nothing that does not matter."""
 
-import dataclasses
-
 import pytest
+from msgspec.structs import replace
 
 from regraft.core.objects import Commit, Sha256
 from regraft.core.papers import Change, compare, moved_commits, read_paper
@@ -25,15 +24,15 @@ def plan(**changes: object) -> Plan:
         suites=(),
         image=PlannedImage("rocm", "r:t", None),
         baseline=None,
-        dependencies={"sglang": dataclasses.replace(sglang, tree="2" * 40)},  # type: ignore[arg-type]
+        dependencies={"sglang": replace(sglang, tree="2" * 40)},  # type: ignore[arg-type]
         notes=(),
     )
-    return seal(dataclasses.replace(made, **changes))  # type: ignore[arg-type]
+    return seal(replace(made, **changes))  # type: ignore[arg-type]
 
 
 def with_sglang(**changes: object) -> Plan:
     sglang = plan().dependencies["sglang"]
-    return plan(dependencies={"sglang": dataclasses.replace(sglang, **changes)})  # type: ignore[arg-type]
+    return plan(dependencies={"sglang": replace(sglang, **changes)})  # type: ignore[arg-type]
 
 
 def receipt(of: Plan, *, version: str = "1", seconds: float = 1.0) -> Receipt:

@@ -1,10 +1,10 @@
 """The plan as a file: a golden file keeps its shape, its digest covers what decides, and an edit is refused."""
 
-import dataclasses
 import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from regraft.core.objects import Commit, Sha256, Tree
 from regraft.core.plan import (
@@ -76,7 +76,7 @@ def test_the_digest_is_the_sha256_of_the_canonical_form_written_out_by_hand() ->
 
 
 def replaced(**changes: object) -> Plan:
-    return dataclasses.replace(PLAN, **changes)  # type: ignore[arg-type]
+    return replace(PLAN, **changes)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -88,10 +88,10 @@ def replaced(**changes: object) -> Plan:
         replaced(image=PlannedImage("rocm", "rocm/sgl-dev:other", None)),
         replaced(image=PlannedImage("rocm", "rocm/sgl-dev:miles", "sha256:" + "1" * 64)),
         replaced(dependencies={"sglang": SGLANG}),
-        replaced(dependencies={"sglang": dataclasses.replace(SGLANG, commit=Commit("9" * 40)), "megatron": MEGATRON}),
-        replaced(dependencies={"sglang": dataclasses.replace(SGLANG, tree=Tree("9" * 40)), "megatron": MEGATRON}),
-        replaced(dependencies={"sglang": dataclasses.replace(SGLANG, url="https://x/y"), "megatron": MEGATRON}),
-        replaced(dependencies={"sglang": dataclasses.replace(SGLANG, patches=()), "megatron": MEGATRON}),
+        replaced(dependencies={"sglang": replace(SGLANG, commit=Commit("9" * 40)), "megatron": MEGATRON}),
+        replaced(dependencies={"sglang": replace(SGLANG, tree=Tree("9" * 40)), "megatron": MEGATRON}),
+        replaced(dependencies={"sglang": replace(SGLANG, url="https://x/y"), "megatron": MEGATRON}),
+        replaced(dependencies={"sglang": replace(SGLANG, patches=()), "megatron": MEGATRON}),
     ],
 )
 def test_what_decides_what_is_tested_changes_the_digest(changed: Plan) -> None:
@@ -104,7 +104,7 @@ def test_what_decides_what_is_tested_changes_the_digest(changed: Plan) -> None:
         replaced(notes=()),
         replaced(request=Sha256("a" * 64)),
         replaced(baseline=None),
-        replaced(dependencies={"sglang": dataclasses.replace(SGLANG, ref="main"), "megatron": MEGATRON}),
+        replaced(dependencies={"sglang": replace(SGLANG, ref="main"), "megatron": MEGATRON}),
         replaced(dependencies={"megatron": MEGATRON, "sglang": SGLANG}),
     ],
 )

@@ -1,9 +1,9 @@
 """From what was found to findings: each rule on the smallest machine that breaks it."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from regraft.core.baseline import SCHEMA, Baseline, BaselineDependency, BaselinePatch, Distribution
 from regraft.core.findings import Finding

@@ -1,11 +1,12 @@
 """Refs to pins, over real repositories and a real server."""
 
+import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from regraft.adapters.git import Git
 from regraft.adapters.upstream import GitUpstream
@@ -461,6 +462,22 @@ def test_all_mistakes_are_said_at_once_in_the_order_of_the_text(ask: Resolve, ma
         ("no-such-ref", "body:4:1"),
         ("unreachable", "body:5:1"),
     ]
+
+
+def test_a_repository_that_cannot_be_read_is_one_mistake_among_others(
+    ask: Resolve, make_repository: Any, tmp_path: Path
+) -> None:
+    make_repository().commit("main")
+    env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"}
+    made = subprocess.run(
+        ["git", "init", "-q", "--object-format=sha256", "srv/other"], cwd=tmp_path, env=env, check=False
+    )
+    if made.returncode != 0:
+        pytest.skip("this git makes no sha256 repository")
+    other = Wanted(replace(OWN, url="srv/other"), pull(1), "body:7:1")
+    mistake = refused(ask, other, name("nope"))
+    assert isinstance(mistake, MistakesError)
+    assert [one.code for one in mistake.mistakes] == ["sha256-repository", "no-such-ref"]
 
 
 def test_a_mistake_is_said_although_another_server_is_down(ask: Resolve, make_repository: Any) -> None:

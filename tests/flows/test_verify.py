@@ -5,10 +5,11 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from regraft.adapters.checkout import CheckoutFolders
 from regraft.adapters.git import Git

@@ -7,8 +7,10 @@ repository, and its files byte by byte.
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from regraft.adapters import disk, git_folder
 from regraft.adapters.checkout_content import Content
@@ -26,8 +28,7 @@ _HAS_USER = re.compile(r"://[^/@\s]*:[^/@\s]+@")
 TEXT_LIMIT = 4 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class _Opened:
+class _Opened(Struct, frozen=True):
     place: Path
     found: Found
     objects: CheckoutObjects

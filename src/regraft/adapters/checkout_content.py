@@ -2,8 +2,10 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from regraft.adapters import disk
 from regraft.adapters.checkout_objects import CheckoutObjects, Expected
@@ -28,8 +30,7 @@ FILTER_LIMIT = 64 * 1024 * 1024  # bytes of a file that is tried with a filter
 _FILES = (FILE, EXECUTABLE)
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(Struct, frozen=True):
     """`stored` are the entries that git would make of what is on the disk, for the expected paths."""
 
     differences: tuple[Difference, ...]

@@ -3,10 +3,12 @@
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from regraft.adapters.git import At, Git
 from regraft.adapters.object_store import ObjectStore
@@ -22,8 +24,7 @@ Answer = TypeVar("Answer")
 ATTRIBUTES = ("text", "eol", "working-tree-encoding", "ident", "filter")
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
+class Expected(Struct, frozen=True):
     """A commit with patches on it, in an index of its own. `applied` says for each patch whether it went on."""
 
     tree: Tree

@@ -4,8 +4,9 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from regraft.core.checkout_tree import Entry, Odd, object_hash
 from regraft.core.trees import EXECUTABLE, FILE, LINK
@@ -13,8 +14,7 @@ from regraft.core.trees import EXECUTABLE, FILE, LINK
 PIECE = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Disk:
+class Disk(Struct, frozen=True):
     """Relative paths below one folder. `files` are all that is no folder, `nested` the folders that hold a `.git`."""
 
     files: tuple[str, ...]

@@ -9,10 +9,11 @@ import os
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from msgspec import Struct
 
 from regraft.adapters import process
 from regraft.adapters.process import Completed
@@ -108,14 +109,16 @@ _SSH = """\
 """
 
 
-@dataclass(frozen=True, slots=True)
-class At:
+class At(Struct, frozen=True):
     """Which repository, files, index and folder a git command is about; None leaves it to git's private folder."""
 
     git_dir: Path | None = None
     work_tree: Path | None = None
     index: Path | None = None
     cwd: Path | None = None
+
+
+NOWHERE = At()
 
 
 class Git:
@@ -172,7 +175,7 @@ class Git:
     def run(
         self,
         arguments: Sequence[str],
-        at: At = At(),
+        at: At = NOWHERE,
         *,
         stdin: bytes = b"",
         env: Mapping[str, str] | None = None,
@@ -189,7 +192,7 @@ class Git:
     def run_remote(
         self,
         arguments: Sequence[str],
-        at: At = At(),
+        at: At = NOWHERE,
         *,
         url: str,
         token: str | None = None,

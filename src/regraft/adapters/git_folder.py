@@ -5,8 +5,9 @@ Formats: gitrepository-layout(5), git-worktree(1). What this cannot read it name
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from regraft.adapters.places import Places
 from regraft.core.objects import Commit, parse_commit
@@ -23,8 +24,7 @@ _PACKED = re.compile(r"([0-9a-f]{40,64}) (refs/\S.*)")
 _REF = re.compile(r"refs/(?!.*(?:^|/)\.\.(?:/|$))[^\0\n]+")
 
 
-@dataclass(frozen=True, slots=True)
-class GitFolder:
+class GitFolder(Struct, frozen=True):
     """`folder` holds HEAD and the index; `common` holds objects and refs: the same, but in a linked worktree."""
 
     folder: Path
@@ -89,8 +89,7 @@ class GitFolder:
         return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """`git` is None unless `state` is "repository"; `trouble` says what is wrong otherwise."""
 
     state: CheckoutState

@@ -1,7 +1,8 @@
 """Upstream history, where somebody has it at hand."""
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from regraft.adapters.git import At, Git
 from regraft.adapters.git_folder import GitFolder, find
@@ -12,8 +13,7 @@ from regraft.errors import InputError
 LIMIT = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Between:
+class Between(Struct, frozen=True):
     """First-parent commits after `before` up to `after`, newest first, as (hash, subject), at most `LIMIT`.
 
     `known` is False where the repository does not hold both; `diverged` says that the first is no ancestor of the second.

@@ -1,16 +1,16 @@
 """The only module that speaks HTTP."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from regraft.errors import InputError, OutsideError
 
 LIMIT = 32 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(Struct, frozen=True):
     status: int
     headers: dict[str, str]  # names in lower case
     body: bytes

@@ -1,12 +1,12 @@
 """Where the image's paths are on this machine."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Places:
+
+class Places(Struct, frozen=True):
     """`root` is what `--root` names: the image's absolute paths lie below it. Relative ones lie in the project's checkout."""
 
     project: Path

@@ -6,15 +6,15 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from regraft.errors import OutsideError
 
 OUTPUT_LIMIT = 256 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Completed:
+class Completed(Struct, frozen=True):
     argv: tuple[str, ...]
     returncode: int  # negative: minus the signal that ended it
     stdout: bytes

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from regraft.adapters.project_files import ProjectFolder
 from regraft.core.manifest import Manifest
@@ -23,8 +24,7 @@ MANIFEST = "regraft.toml"
 MANIFEST_LIMIT = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(Struct, frozen=True):
     root: Path
     files: ProjectFolder
     manifest: Manifest
@@ -41,8 +41,7 @@ def open_project(folder: str) -> Project:
     return Project(root, files, read_manifest(data, MANIFEST))
 
 
-@dataclass(frozen=True, slots=True)
-class UpstreamPorts:
+class UpstreamPorts(Struct, frozen=True):
     """What `plan` needs from outside, for as long as one private git folder lasts."""
 
     upstream: "GitUpstream"

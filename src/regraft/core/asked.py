@@ -1,7 +1,8 @@
 """Everything that was asked for, from every source."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from regraft.core.directives import Directive, Reading, TagDirective
 from regraft.core.plan import Note
@@ -9,8 +10,7 @@ from regraft.core.plan import Note
 BodySource = Literal["none", "given", "event", "live"]
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """Everything that was written, understood and ignored. `source` says whose body was read."""
 
     source: BodySource

@@ -1,14 +1,13 @@
 """The baseline: what an image holds before a run. `baselines/IMAGE.json` is one, written by `regraft image probe`."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from regraft.core.objects import Commit, Sha256, Tree
 
 SCHEMA = "regraft.baseline/1"
 
 
-@dataclass(frozen=True, slots=True)
-class Distribution:
+class Distribution(Struct, frozen=True):
     """One installed distribution. `requires` holds its Requires-Dist lines as they stand in its metadata."""
 
     name: str  # normalized (PEP 503)
@@ -16,14 +15,12 @@ class Distribution:
     requires: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class BaselinePatch:
+class BaselinePatch(Struct, frozen=True):
     path: str
     sha256: Sha256
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineDependency:
+class BaselineDependency(Struct, frozen=True):
     commit: Commit | None
     tree: Tree | None  # of the tracked files as they are in the image, patches and edits included
     patches: tuple[BaselinePatch, ...]
@@ -31,8 +28,7 @@ class BaselineDependency:
     untracked: tuple[str, ...] = ()  # not ignored, POSIX, relative to the checkout, sorted
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(Struct, frozen=True):
     schema: str
     image: str
     reference: str | None

@@ -6,7 +6,8 @@ Paths are POSIX, relative to the checkout; bytes that are not UTF-8 stand in the
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from regraft.core.objects import Tree
 from regraft.core.observation import Difference, DifferenceKind
@@ -21,16 +22,14 @@ _POINTER = re.compile(
 _IDENT = re.compile(rb"\$Id:[^$\n]*\$")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """`mode` as in a tree object, `hash` of a blob, or of a submodule's commit."""
 
     mode: str
     hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class Odd:
+class Odd(Struct, frozen=True):
     """What stands on the disk where no entry can be made of it: a folder, a socket, a file that may not be read."""
 
     what: str

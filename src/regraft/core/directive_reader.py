@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from regraft.core.directive_lines import is_meant, meant_line, read_line, where
 from regraft.core.directive_values import Said, collect, parse_directive
@@ -74,8 +75,7 @@ def _input_name(name: str, keys: Keys, *, strict: bool) -> tuple[str | None, str
     raise InputError("unknown-input", f"{quoted(name, 100)} is no input of this project", hint=f"write {names[:300]}")
 
 
-@dataclass(slots=True)
-class _Body:
+class _Body(Struct):
     """Collects what each line amounts to."""
 
     vocabulary: Vocabulary

@@ -1,7 +1,8 @@
 """One directive from its parts: the same for a line of a body and for an input."""
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from regraft.core.directives import Directive, Reading, TagDirective, Vocabulary
 from regraft.core.plan import Note, Source
@@ -59,8 +60,7 @@ def check_scope(key: str, scope: str | None, vocabulary: Vocabulary) -> None:
         raise InputError("takes-no-tag", f"{key} does not hold for {scope}", hint=f"it holds for: {', '.join(fitting)}")
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """One directive, and where it stands: `body:3:1`, or `input NAME`."""
 
     where: str

@@ -1,14 +1,13 @@
 """What was asked for: directives of a body, of inputs, of a comment, by one grammar."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from regraft.core.plan import Note, Source
 from regraft.core.refs import Ref
 from regraft.errors import InputError
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(Struct, frozen=True):
     """The keys that a manifest knows, and how far each reaches."""
 
     dependencies: dict[str, str]  # directive key -> dependency
@@ -16,8 +15,7 @@ class Vocabulary:
     images: dict[str, frozenset[str]]  # image -> dependencies baked into it
 
 
-@dataclass(frozen=True, slots=True)
-class Directive:
+class Directive(Struct, frozen=True):
     """`ci-sglang-pr: #12`, or `ci-sglang-pr[rocm]: #12` with scope "rocm"."""
 
     key: str
@@ -27,8 +25,7 @@ class Directive:
     source: Source
 
 
-@dataclass(frozen=True, slots=True)
-class TagDirective:
+class TagDirective(Struct, frozen=True):
     """`ci-image-tag: some-tag`: `tag` is a valid image tag."""
 
     key: str
@@ -37,8 +34,7 @@ class TagDirective:
     source: Source
 
 
-@dataclass(frozen=True, slots=True)
-class Ignored:
+class Ignored(Struct, frozen=True):
     """A line that reads like a directive and stands where Markdown shows no plain text."""
 
     line: int
@@ -47,8 +43,7 @@ class Ignored:
     reason: str  # "in a fenced code block", "in a quote", ...
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """All that one text said. `mistakes` is empty or the caller raises it; nothing is dropped on the way."""
 
     directives: tuple[Directive, ...] = ()

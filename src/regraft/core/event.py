@@ -1,16 +1,16 @@
 """The event that started a workflow run, as far as regraft reads it."""
 
 import json
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from regraft.errors import InputError
 
 LIMIT = 32 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """`body` is None where the event has no pull request; an empty or null body is "".
 
     `inputs` holds dispatch and call inputs as text; `repository` is `owner/name`, `number` the pull request's.

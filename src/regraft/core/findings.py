@@ -1,14 +1,14 @@
 """One shape for what any check finds."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 Severity = Literal["error", "warning", "note"]
 Confidence = Literal["high", "medium", "low"]
 
 
-@dataclass(frozen=True, slots=True)
-class Witness:
+class Witness(Struct, frozen=True):
     """A place that proves a finding. Lines start at 1."""
 
     path: str
@@ -16,8 +16,7 @@ class Witness:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """`rule` is a stable word; an `error` makes the answer no, a `warning` and a `note` do not.
 
     Lines and columns start at 1 and are None where the finding has no place in a text.

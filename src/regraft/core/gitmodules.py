@@ -5,7 +5,8 @@ The file is the upstream's, so a pull request may have written it. Formats: gitm
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from regraft.core.patch_paths import unsafe
 from regraft.core.quoting import quoted
@@ -19,8 +20,7 @@ _REMOTE_SCHEMES = frozenset({"https", "http", "ssh", "git", "git+ssh", "ssh+git"
 _KEPT = ("path", "url", "update")
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
+class Module(Struct, frozen=True):
     """One section of `.gitmodules`; a key that is not there is None."""
 
     name: str

@@ -3,8 +3,9 @@
 Every path is a POSIX path as written. `python` at the head of a command means the image's interpreter.
 """
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from regraft.core.objects import Sha256
 
@@ -12,16 +13,14 @@ Command = tuple[str, ...]
 Unnamed = Literal["keep", "lock", "head"]
 
 
-@dataclass(frozen=True, slots=True)
-class Lock:
+class Lock(Struct, frozen=True):
     """Where the project records a commit: a JSON pointer into a JSON file, or a plain file that holds one commit."""
 
     file: str
     key: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Dependency:
+class Dependency(Struct, frozen=True):
     name: str
     url: str  # where refs are looked up; may be a path, relative to the project
     branch: str | None
@@ -31,8 +30,7 @@ class Dependency:
     lock: Lock | None
 
 
-@dataclass(frozen=True, slots=True)
-class Baked:
+class Baked(Struct, frozen=True):
     """A dependency as one image holds it."""
 
     dependency: str
@@ -47,8 +45,7 @@ class Baked:
     patches: tuple[str, ...]  # in the order of application, relative to the project
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(Struct, frozen=True):
     name: str
     repository: str | None
     tag: str | None
@@ -62,14 +59,12 @@ class Image:
     baked: dict[str, Baked]  # by dependency, in the manifest's order
 
 
-@dataclass(frozen=True, slots=True)
-class Suite:
+class Suite(Struct, frozen=True):
     name: str
     image: str
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(Struct, frozen=True):
     name: str
     install: tuple[Command, ...]
     distributions: tuple[str, ...]

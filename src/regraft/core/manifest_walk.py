@@ -1,8 +1,9 @@
 """Judges a parsed manifest by its shapes, and goes on after a mistake so that all are said at once."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from regraft.core.manifest_shapes import (
     Choice,
@@ -30,8 +31,7 @@ class Wrong:
 WRONG: Final = Wrong()
 
 
-@dataclass(frozen=True, slots=True)
-class Mistake:
+class Mistake(Struct, frozen=True):
     path: Path
     at: At
     code: str

@@ -5,7 +5,8 @@ too much counts as hidden, never too little.
 """
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from regraft.core.markdown_lines import Place
 
@@ -43,7 +44,7 @@ class GithubParagraph:
         return None
 
 
-def line_places(lines: Sequence[str], opaque: Set[int]) -> dict[int, Place]:
+def line_places(lines: Sequence[str], opaque: AbstractSet[int]) -> dict[int, Place]:
     """Lines that GitHub does not show as plain text although CommonMark does. `opaque` are those of code and raw HTML.
 
     A footnote goes on over the lines of its paragraph, as a quote does; a quote does so even after a link's definition.

@@ -6,15 +6,15 @@ one for texts in which nothing near the places in question could hide them.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 _BYTE_ORDER_MARK = "\ufeff"
 LINE_END = re.compile(r"\r\n|\n|\r")
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(Struct, frozen=True):
     """A place in the source: line and column from 0, and the run of characters without blanks that begins there."""
 
     line: int
@@ -22,8 +22,7 @@ class Spot:
     word: str
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a spot is on the page.
 
     text: plain text of a paragraph or heading, in a list if `in_list`. styled: shown, but bold, italic or struck out.

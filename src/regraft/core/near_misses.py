@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
+
+from msgspec import Struct
 
 from regraft.core.spelling import distance
 
@@ -32,16 +33,14 @@ _UNKNOWN = re.compile(r"ci-[a-z0-9](?:[a-z0-9.-]{0,60}[a-z0-9])?-pr")
 _FOLD = str.maketrans(dict.fromkeys(HYPHENS + "_", "-"))
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """The key that was probably meant: None for an unknown dependency's."""
 
     key: str | None
     how: How
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(Struct, frozen=True):
     """A line that begins, but for decoration, with something like a key. Columns count from 0 in the raw line."""
 
     line: int
@@ -60,8 +59,7 @@ class Opening:
     invisible: tuple[int, str] | None  # the first invisible character and its column
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(Struct, frozen=True):
     """A line that names a key after other words. `claims`: a colon follows, as in a directive."""
 
     line: int

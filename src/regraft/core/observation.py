@@ -4,14 +4,14 @@ Folders and files are real paths of the machine, which lie below `--root` where 
 machine is clean: what is not UTF-8 stands there as an escape.
 """
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from regraft.core.objects import Commit, Sha256, Tree
 
 
-@dataclass(frozen=True, slots=True)
-class Installed:
+class Installed(Struct, frozen=True):
     """One record of an installed distribution. Several of one name may be there: the first is the one that is seen."""
 
     name: str  # normalized (PEP 503)
@@ -24,24 +24,21 @@ class Installed:
     editable: str | None  # the folder that an editable install points to
 
 
-@dataclass(frozen=True, slots=True)
-class PathFile:
+class PathFile(Struct, frozen=True):
     """A `.pth` file that the interpreter reads at start."""
 
     path: str
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Finder:
+class Finder(Struct, frozen=True):
     """A finder that somebody added to sys.meta_path, with its map from module names to folders where it has one."""
 
     name: str
     mapping: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where one module is. A namespace package has no `file`, and one location for each portion."""
 
     file: str | None
@@ -54,8 +51,7 @@ class Place:
         return (self.file,) if self.file is not None else self.locations
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
+class Module(Struct, frozen=True):
     """`effective` is what an import would take, as far as that can be said without running code; `error` says why none."""
 
     name: str
@@ -64,8 +60,7 @@ class Module:
     copies: tuple[Place, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """A console command that a distribution declares."""
 
     distribution: str
@@ -75,8 +70,7 @@ class Command:
     found: bool  # the module that it calls
 
 
-@dataclass(frozen=True, slots=True)
-class Import:
+class Import(Struct, frozen=True):
     """One import in an interpreter of its own."""
 
     name: str
@@ -92,8 +86,7 @@ class Import:
         return (self.file,) if self.file is not None else self.paths
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
+class Environment(Struct, frozen=True):
     version: str  # "3.12.3"
     executable: str
     prefix: str
@@ -117,8 +110,7 @@ class Environment:
     complaints: str  # what the interpreter wrote to stderr at start, bounded
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(Struct, frozen=True):
     """Why something could not be looked at; the fields of an `errors.OutsideError`."""
 
     code: str
@@ -132,8 +124,7 @@ Outcome = Literal["applied", "does-not-apply", "not-tried"]
 CheckoutState = Literal["repository", "absent", "no-folder", "no-repository", "dangling", "damaged"]
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """A tracked path that is not what the tree says. "filter": it is, but for what a filter of git's does to it."""
 
     path: str
@@ -141,16 +132,14 @@ class Difference:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class Extra:
+class Extra(Struct, frozen=True):
     """A file that the tree has not. "left-over": the machine's own HEAD tracks it."""
 
     path: str
     kind: ExtraKind
 
 
-@dataclass(frozen=True, slots=True)
-class FoundPatch:
+class FoundPatch(Struct, frozen=True):
     """A carried patch, as the project has it now; `sha256` is None where the project has no such file."""
 
     path: str
@@ -158,8 +147,7 @@ class FoundPatch:
     outcome: Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Checkout:
+class Checkout(Struct, frozen=True):
     """One dependency's source tree.
 
     `judged` says how the content was compared: against each planned entry ("entries"), by the hash of the whole tree
@@ -190,8 +178,7 @@ class Checkout:
     texts: tuple[tuple[str, bytes], ...] = ()  # (path, content) of what `Wanted.texts` names, from the expected tree
 
 
-@dataclass(frozen=True, slots=True)
-class CarriedPatch:
+class CarriedPatch(Struct, frozen=True):
     """A patch as the project has it. `data` is None where it is not to be tried: absent, or not the planned one."""
 
     path: str
@@ -199,8 +186,7 @@ class CarriedPatch:
     data: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """What a checkout is compared with: a commit and patches on it, which together make `tree`.
 
     Without a commit and without a tree it is compared with its own HEAD; with a tree alone, by content.
@@ -213,8 +199,7 @@ class Wanted:
     texts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(Struct, frozen=True):
     """One machine, as one image's manifest describes it. `imports` is empty where the environment is unreadable."""
 
     image: str

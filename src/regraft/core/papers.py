@@ -1,7 +1,8 @@
 """The documents that `show` and `diff` read, told apart by their schema."""
 
 import json
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from regraft.core import baseline, receipt
 from regraft.core.baseline import Baseline
@@ -14,8 +15,7 @@ from regraft.core.receipt_document import decode_receipt
 Paper = Plan | Receipt | Baseline
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """One place in which two documents differ; None where one of them has nothing there."""
 
     place: str  # dotted, "dependencies.sglang.commit"

@@ -1,16 +1,16 @@
 """What a patch file says of each file, as values. `patch_scan` reads them."""
 
 import re
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 _POINTER = re.compile(rb"oid sha256:[0-9a-f]{64}")
 
 Kind = Literal["edit", "create", "delete", "rename", "copy"]
 
 
-@dataclass(frozen=True, slots=True)
-class Hunk:
+class Hunk(Struct, frozen=True):
     """`line` is the header's in the patch file; `start` where the old lines begin. `body` lines keep their first byte."""
 
     line: int
@@ -30,8 +30,7 @@ class Hunk:
         return any(not line.startswith((b"+", b"-", b"\\")) for line in self.body)
 
 
-@dataclass(slots=True)
-class Section:
+class Section(Struct):
     """What a patch says of one file. `origin` is where a rename or a copy comes from; modes are as written."""
 
     line: int
@@ -59,16 +58,14 @@ class Section:
         return any(_POINTER.fullmatch(line[1:]) for hunk in self.hunks for line in hunk.body)
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """Why a patch file cannot be trusted. Lines start at 1."""
 
     line: int
     message: str
 
 
-@dataclass(slots=True)
-class PatchText:
+class PatchText(Struct):
     """`returns` is the first header line that ends in a carriage return; `bare` are empty lines within hunks."""
 
     sections: list[Section] = field(default_factory=list)

@@ -1,7 +1,8 @@
 """The plan: what one run will test, for one image. Field names are the JSON's; a golden file keeps them."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from regraft.core.objects import Commit, Sha256, Tree
 
@@ -10,8 +11,7 @@ SCHEMA = "regraft.plan/1"
 PatchState = Literal["applies", "already-there", "partial", "conflict", "target-gone", "unreadable"]
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """What decided: an input, a line of the body, the lock, the followed head, or nothing that was named."""
 
     kind: Literal["input", "body", "lock", "head", "unnamed"]
@@ -19,15 +19,13 @@ class Source:
     column: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedPatch:
+class PlannedPatch(Struct, frozen=True):
     path: str
     sha256: Sha256
     state: PatchState | None  # None where the dependency is kept: the image's own build applied it
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedDependency:
+class PlannedDependency(Struct, frozen=True):
     action: Literal["override", "keep"]
     ref: str | None  # as written
     source: Source
@@ -37,21 +35,18 @@ class PlannedDependency:
     patches: tuple[PlannedPatch, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedImage:
+class PlannedImage(Struct, frozen=True):
     name: str
     reference: str | None
     digest: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineSource:
+class BaselineSource(Struct, frozen=True):
     source: Literal["label", "file", "probe"]
     digest: Sha256
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     level: Literal["notice", "warning"]
     code: str
     message: str
@@ -59,8 +54,7 @@ class Note:
     column: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     schema: str
     digest: Sha256
     request: Sha256

@@ -1,8 +1,9 @@
 """The plan as a file: sealed by its digest, and refused when it was edited."""
 
-import dataclasses
 from collections.abc import Iterator
 from typing import Any
+
+from msgspec.structs import replace
 
 from regraft.core import document
 from regraft.core.canonical import digest
@@ -13,7 +14,7 @@ from regraft.errors import InputError
 
 def seal(plan: Plan) -> Plan:
     """The same plan with the digest that its content has."""
-    return dataclasses.replace(plan, digest=plan_digest(plan))
+    return replace(plan, digest=plan_digest(plan))
 
 
 def plan_digest(plan: Plan) -> Sha256:

@@ -1,14 +1,13 @@
 """What `regraft plan` answers: the plans, how far each directive reaches, and what stops the run."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from regraft.core.asked import Asked
 from regraft.core.findings import Finding
 from regraft.core.plan import Plan, Source
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(Struct, frozen=True):
     """How far one directive goes: the images whose plan it decides, their suites, and where something beat it."""
 
     text: str
@@ -18,8 +17,7 @@ class Reach:
     overruled: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(Struct, frozen=True):
     """The plans by image, and all that was found on the way. An error among the findings is a stop."""
 
     plans: dict[str, Plan]

@@ -4,21 +4,20 @@ Within one source the line that names the image beats the line that does not.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from regraft.core.directives import Directive, TagDirective
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """The directive that holds, and those that it beats, in the order of their strength."""
 
     winner: Directive
     losers: tuple[Directive, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TagChoice:
+class TagChoice(Struct, frozen=True):
     winner: TagDirective
     losers: tuple[TagDirective, ...]
 

@@ -1,13 +1,13 @@
 """A pull request as its forge's API describes it."""
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from regraft.core.objects import Commit, parse_commit
 
 
-@dataclass(frozen=True, slots=True)
-class PullRequest:
+class PullRequest(Struct, frozen=True):
     body: str  # "" where it is null
     head: Commit
     base: str  # the branch that it wants to go into

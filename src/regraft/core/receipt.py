@@ -1,7 +1,8 @@
 """The receipt: the plan's shape, filled with what was found on the machine afterwards."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from regraft.core.baseline import Distribution
 from regraft.core.findings import Finding
@@ -11,8 +12,7 @@ from regraft.core.plan import BaselineSource, Note, PlannedDependency, PlannedIm
 SCHEMA = "regraft.receipt/1"
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Struct, frozen=True):
     """A dependency as it was at one moment: None for what nobody knows."""
 
     commit: Commit | None
@@ -20,24 +20,21 @@ class Held:
     distributions: dict[str, str] | None  # normalized name -> version, those that the manifest names for it
 
 
-@dataclass(frozen=True, slots=True)
-class FoundImport:
+class FoundImport(Struct, frozen=True):
     """Where a fresh interpreter finds a module: `places` holds its file, or each folder of a namespace package."""
 
     name: str
     places: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FoundDependency:
+class FoundDependency(Struct, frozen=True):
     planned: PlannedDependency
     before: Held
     after: Held
     imports: tuple[FoundImport, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
+class Environment(Struct, frozen=True):
     """The environment's distributions, sorted by name: before from the baseline (None where there is none), and after."""
 
     python: str | None
@@ -45,16 +42,14 @@ class Environment:
     after: tuple[Distribution, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Times:
+class Times(Struct, frozen=True):
     """When, apart from what is compared: UTC in ISO 8601, and seconds."""
 
     finished: str
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(Struct, frozen=True):
     """`plan` is the plan's digest, `digest` that of everything here but `times`."""
 
     schema: str

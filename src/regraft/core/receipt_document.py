@@ -1,6 +1,6 @@
 """The receipt as a file, sealed like a plan."""
 
-import dataclasses
+from msgspec.structs import replace
 
 from regraft.core import document
 from regraft.core.canonical import digest
@@ -11,7 +11,7 @@ from regraft.errors import InputError
 
 def seal(receipt: Receipt) -> Receipt:
     """The same receipt with the digest that its content has."""
-    return dataclasses.replace(receipt, digest=receipt_digest(receipt))
+    return replace(receipt, digest=receipt_digest(receipt))
 
 
 def receipt_digest(receipt: Receipt) -> Sha256:

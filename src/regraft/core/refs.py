@@ -1,10 +1,9 @@
 """What somebody wrote to name a version of a dependency, parsed into one of three shapes."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(Struct, frozen=True):
     """`owner/name`, as a forge writes it; both parts are safe in a URL and on a command line."""
 
     owner: str
@@ -14,8 +13,7 @@ class Repository:
         return f"{self.owner}/{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class PullRef:
+class PullRef(Struct, frozen=True):
     """`#12`, `owner/repo#12`, `#12@hash` or a pull request's URL."""
 
     number: int
@@ -23,8 +21,7 @@ class PullRef:
     head: str | None = None  # 7 to 64 hex digits that the head must begin with
 
 
-@dataclass(frozen=True, slots=True)
-class NameRef:
+class NameRef(Struct, frozen=True):
     """A branch or a tag: `name`, `owner:branch`, `refs/heads/name`, `refs/tags/name` or a URL of one.
 
     `kind` is "any" where the text does not say which of the two is meant.
@@ -36,8 +33,7 @@ class NameRef:
     repository: Repository | None = None  # from a URL
 
 
-@dataclass(frozen=True, slots=True)
-class HashRef:
+class HashRef(Struct, frozen=True):
     """A commit hash: full (40 or 64 digits) or the first 7 or more digits of one, in lower case."""
 
     digits: str
@@ -48,8 +44,7 @@ class HashRef:
         return len(self.digits) in (40, 64)
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(Struct, frozen=True):
     """`text` as it was written (trimmed), and what it means."""
 
     text: str

@@ -1,7 +1,8 @@
 """What git's own words on a failed call to a remote mean. Git speaks English here: the adapter sets the locale."""
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 TAIL = 200
 
@@ -13,8 +14,7 @@ _FILTER_IGNORED = re.compile(r"filtering not recognized by server", re.IGNORECAS
 _FILTER_REFUSED = re.compile(r"filter '[^']*' not supported|tree filter allows max depth", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """`code` and `hint` are ours; `message` follows the repository's URL in a sentence."""
 
     code: str

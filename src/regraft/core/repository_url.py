@@ -1,8 +1,9 @@
 """Where a repository is: the few forms of a git URL, and the repositories beside it on the same server."""
 
 import re
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
+
+from msgspec import Struct
 
 from regraft.core.refs import Repository
 
@@ -11,8 +12,7 @@ _SCP = re.compile(r"(?P<authority>[^/:]+):(?P<path>.+)", re.DOTALL)
 _LAST_TWO = re.compile(r"(?P<before>|.*[/:])(?P<owner>[^/:]+)/(?P<name>[^/]+?)(?P<suffix>\.git)?/*", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class RepositoryUrl:
+class RepositoryUrl(Struct, frozen=True):
     """A URL as it is written, its host in lower case (None for `file:` and a path), and the path on it."""
 
     text: str

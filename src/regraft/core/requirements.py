@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from regraft.core.baseline import Distribution
 
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
 _SEPARATORS = re.compile(r"[-_.]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(Struct, frozen=True):
     """`found` is the version that is there, or None where nothing of that name is."""
 
     distribution: str
@@ -27,8 +27,7 @@ class Violation:
         return self.distribution, self.requirement
 
 
-@dataclass(frozen=True, slots=True)
-class Requirements:
+class Requirements(Struct, frozen=True):
     """`unjudged` are lines that could not be read or compared, as "distribution: line"."""
 
     violations: tuple[Violation, ...]

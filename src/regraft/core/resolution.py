@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from regraft.core.objects import Commit, Tree, parse_commit
 from regraft.core.plan import Note
@@ -16,16 +17,14 @@ _NAME = re.compile(r"refs/(?:heads|tags)/[^\x00-\x20\x7f~^:?*\[\\]+")
 _WORDS = {"refs/heads/": "branch", "refs/tags/": "tag"}
 
 
-@dataclass(frozen=True, slots=True)
-class Remote:
+class Remote(Struct, frozen=True):
     """A repository as the manifest's URL names it, and the environment variable that holds a token for it."""
 
     url: str
     token_env: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Tip:
+class Tip(Struct, frozen=True):
     """A branch or a tag: its full name, the hash that the server lists, and the commit behind an annotated tag."""
 
     name: str
@@ -33,16 +32,14 @@ class Tip:
     commit: Commit
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(Struct, frozen=True):
     """Those of the commits asked for that a branch, a tag or a pull ref leads to."""
 
     found: frozenset[Commit]
     notes: tuple[Note, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
+class Fetched(Struct, frozen=True):
     """What a fetch brought, by what was asked for (a full hash or a full ref name).
 
     `missing` are those that the server does not have, `others` those that are no commit, with their type.
@@ -56,8 +53,7 @@ class Fetched:
     notes: tuple[Note, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Pick:
+class Pick(Struct, frozen=True):
     """`source` is what to fetch, a full hash or a full ref name. `listed` is False for a hash that is no tip."""
 
     source: str
@@ -66,8 +62,7 @@ class Pick:
     notes: tuple[Note, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """For messages: where the ref was written, and the repository's URL without credentials."""
 
     where: str

@@ -1,14 +1,14 @@
 """What git says of a tree and of an attempt to apply a patch, as values. Paths are bytes, as they are in git."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 FILE, EXECUTABLE, LINK, SUBMODULE = "100644", "100755", "120000", "160000"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One path of a tree, folders left out. `oid` names a blob, or the commit of a submodule."""
 
     mode: str
@@ -22,8 +22,7 @@ class Entry:
         return self.path.decode("utf-8", "surrogateescape")
 
 
-@dataclass(frozen=True, slots=True)
-class ApplyOutcome:
+class ApplyOutcome(Struct, frozen=True):
     """`unreadable`: git could not read the patch. `message` is what git said first, one line of hostile text or "".
 
     `line` is where in the file git looked for the first hunk that failed. `offsets` are those of hunks that fit elsewhere.
@@ -35,8 +34,7 @@ class ApplyOutcome:
     offsets: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Announced:
+class Announced(Struct, frozen=True):
     """The paths that git reads from a patch, one a file section, in its order; or why it cannot read it."""
 
     paths: tuple[bytes, ...] = ()

@@ -1,7 +1,8 @@
 """Is this machine what the plan says? Every answer that is not yes is a finding."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from regraft.core.baseline import Baseline, BaselineDependency
 from regraft.core.findings import Finding, Severity
@@ -18,8 +19,7 @@ from regraft.core.verdict_environment import judge_changes, judge_requirements, 
 from regraft.errors import InputError
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """All that a verdict is made of.
 
     `changed`: per dependency the paths that differ between the baseline's commit and the plan's, None where the objects

@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from regraft.core.baseline import BaselineDependency
 from regraft.core.checkout_tree import is_importable
@@ -46,8 +47,7 @@ _RULES: dict[DifferenceKind, tuple[str, Severity, str, str | None]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CheckoutCase:
+class CheckoutCase(Struct, frozen=True):
     """One dependency. `changed` are the paths that differ between the baseline's commit and the plan's; None: unknown."""
 
     baked: Baked

@@ -1,7 +1,8 @@
 """The distributions that the manifest names: are they there, once, from the checkout, and in a version that is one?"""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from regraft.core.findings import Finding, Severity, Witness
 from regraft.core.observation import Environment, Installed, is_below, quoted
@@ -10,8 +11,7 @@ from regraft.core.verdict_environment import effective, records_by_name
 from regraft.core.versions import is_computed, is_fallback
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(Struct, frozen=True):
     """Whose distributions: a dependency's, or the project's. `folder` is the real path of its checkout, where known.
 
     `before` holds the versions of the baseline by normalized name; None: not known. `newer_tags` are tags of the

@@ -3,19 +3,17 @@
 `cd` moves the later steps of its chapter; `{commit}` is the commit that the plan gave `engine`. No shell reads these lines.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     command: str
     means: str = ""  # one sentence on what was seen
     exit: int = 0
     says: tuple[str, ...] = ()  # what standard output and error together must contain
 
 
-@dataclass(frozen=True, slots=True)
-class Chapter:
+class Chapter(Struct, frozen=True):
     title: str
     steps: tuple[Step, ...]
     text: str = ""

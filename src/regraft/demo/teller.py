@@ -4,8 +4,9 @@ import json
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from regraft.demo.story import Chapter, Step
 from regraft.demo.world import World, fresh_image
@@ -13,8 +14,7 @@ from regraft.demo.world import World, fresh_image
 Emit = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     chapter: str
     command: str  # as it was run
     exit: int

@@ -10,8 +10,9 @@ tinyrl/                              the project, with regraft.toml and the patc
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from regraft.adapters import process
 from regraft.adapters.process import Completed
@@ -23,8 +24,7 @@ PATCH = "patches/engine-lanes.patch"
 TIMEOUT = 300.0  # seconds for one command
 
 
-@dataclass(frozen=True, slots=True)
-class World:
+class World(Struct, frozen=True):
     root: Path
     env: Mapping[str, str]
 

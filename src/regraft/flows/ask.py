@@ -1,7 +1,8 @@
 """What was asked for: inputs, and the body as it is now."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from regraft.core.asked import Asked, BodySource
 from regraft.core.directive_reader import read_body, read_inputs

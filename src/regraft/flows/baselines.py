@@ -1,6 +1,6 @@
 """What an image held before the run, as far as the project knows."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from regraft.core.baseline import Baseline
 from regraft.core.baseline_document import decode_baseline, path_of
@@ -11,8 +11,7 @@ from regraft.errors import InputError
 from regraft.flows.ports import ProjectFiles
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Struct, frozen=True):
     """A baseline and where it comes from, or two times None; the notes say why there is none."""
 
     baseline: Baseline | None

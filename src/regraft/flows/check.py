@@ -1,6 +1,6 @@
 """What can be judged offline about a project: its manifest, and the files that the manifest names."""
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from regraft.core.findings import Finding, Severity, Witness
 from regraft.core.lock import LIMIT as LOCK_LIMIT
@@ -18,8 +18,7 @@ PATCH_LIMIT = 16 * 1024 * 1024  # bytes
 FILE_LIMIT = 16 * 1024 * 1024  # bytes of any other file
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(Struct, frozen=True):
     """`looked_at` counts what was judged, by its name in the plural: that nothing was there to judge is an answer too."""
 
     manifest: Manifest
@@ -49,8 +48,7 @@ def check(files: ProjectFiles) -> CheckResult:
     return CheckResult(manifest, tuple(ordered), checking.looked_at)
 
 
-@dataclass(slots=True)
-class _Checking:
+class _Checking(Struct):
     files: ProjectFiles
     places: TomlPlaces
     findings: list[Finding] = field(default_factory=list)

@@ -1,7 +1,8 @@
 """What each image of a run gets, decided before anything is looked up."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from regraft.core.asked import Asked
 from regraft.core.lock import read_lock
@@ -17,8 +18,7 @@ from regraft.flows.resolve import Wanted
 LOCK_LIMIT = 4 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """One dependency in one image: `wanted` is None where it is kept."""
 
     dependency: Dependency
@@ -28,8 +28,7 @@ class Decision:
     source: Source
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     image: Image
     reference: str | None
     tag: TagChoice | None

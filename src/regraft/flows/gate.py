@@ -1,7 +1,8 @@
 """One override, judged before a machine with an accelerator is asked for."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from regraft.core.baseline import Baseline
 from regraft.core.findings import Finding
@@ -22,8 +23,7 @@ METADATA_LIMIT = 4 * 1024 * 1024
 FetchBlobs = Callable[[Pin, Dependency, Sequence[Blob]], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """What an override will be, and what is to be said of it. An error among the findings is a stop."""
 
     pin: Pin
@@ -33,8 +33,7 @@ class Verdict:
     notes: tuple[Note, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Struct, frozen=True):
     """The store that holds what was fetched, and how to fetch what is still missing from it."""
 
     store: GateStore

@@ -2,7 +2,8 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from regraft.core.objects import Blob, Commit, Sha256, Tree
 from regraft.core.patch_state import fold_patch, fold_series
@@ -19,16 +20,14 @@ __all__ = ["Judged", "PatchFile", "Series", "judge"]
 SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """`reason` is one line: why it does not fit, or what is to be known where it does."""
 
     patch: PlannedPatch
     reason: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(Struct, frozen=True):
     """`state` is None for a series without patches. `tree` is the commit's, with those patches that apply."""
 
     patches: tuple[Judged, ...]

@@ -1,7 +1,8 @@
 """One file of a patch against a tree: does it fit, is it there already, or is its target gone?"""
 
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from regraft.core.objects import Blob
 from regraft.core.patch_state import fold_patch
@@ -17,8 +18,7 @@ from regraft.flows.ports import GateStore, ScratchIndex
 CONTENT_LIMIT = 64 * 1024 * 1024
 
 
-@dataclass(slots=True)
-class Ground:
+class Ground(Struct):
     """What patches are judged on: the index, and what it holds now."""
 
     store: GateStore
@@ -26,8 +26,7 @@ class Ground:
     tracked: Tracked
 
 
-@dataclass(frozen=True, slots=True)
-class FileVerdict:
+class FileVerdict(Struct, frozen=True):
     state: PatchState
     name: str
     reason: str | None = None
@@ -38,8 +37,7 @@ def judge_file(file: FileChange, reading: Reading, ground: Ground, *, fits: bool
     return _Judge(file, reading, ground, fits).judge()
 
 
-@dataclass(frozen=True, slots=True)
-class _Judge:
+class _Judge(Struct, frozen=True):
     file: FileChange
     reading: Reading
     ground: Ground

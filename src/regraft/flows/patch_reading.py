@@ -1,7 +1,8 @@
 """A carried patch as git and our own walk of its lines read it, before it is tried anywhere."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from regraft.core.patch_glance import patch_fault
 from regraft.core.patch_paths import unsafe
@@ -14,16 +15,14 @@ from regraft.flows.ports import GateStore
 LIMIT = 16 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class PatchFile:
+class PatchFile(Struct, frozen=True):
     """One patch file of the project: its path there, and its bytes as they are in the checkout."""
 
     path: str
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(Struct, frozen=True):
     """What a patch does to one file, or to several that hang together (by a rename, or by being touched twice)."""
 
     changes: tuple[tuple[bytes, Section], ...]
@@ -47,8 +46,7 @@ class FileChange:
         return shown(self.changes[0][0])
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """`trouble` is why the patch is unreadable. `data` has no carriage returns at line ends where headers had them."""
 
     data: bytes

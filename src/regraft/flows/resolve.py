@@ -1,7 +1,8 @@
 """Every moving name to one full commit, once. Nothing falls back to another name, to a branch or to the baked copy."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from regraft.core.manifest import Dependency
 from regraft.core.objects import Commit, Tree
@@ -25,8 +26,7 @@ from regraft.errors import InputError, OutsideError, raise_all
 from regraft.flows.ports import Upstream
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """`target` is a directive's ref, a lock's commit, or None for the head of the dependency's branch.
 
     `where` is for messages: "body:3:1", "input ci_sglang_pr", "lock release-lock.json". `also` is the baseline's commit:
@@ -39,8 +39,7 @@ class Wanted:
     also: Commit | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Pin:
+class Pin(Struct, frozen=True):
     """`url` is the repository's that the commit was taken from, without credentials; `name` the full ref name, or None.
 
     `has_also` says that the baseline's commit is in the store too, `filtered` that files are missing there.
@@ -55,8 +54,7 @@ class Pin:
     notes: tuple[Note, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
+class _Question(Struct, frozen=True):
     wanted: Wanted
     remote: Remote
     target: NameRef | HashRef | PullRef | Commit

@@ -1,8 +1,9 @@
 """Submodules of a pinned commit: each must be there to be had, at the commit that the tree names, however deep."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from regraft.core.gitmodules import Module, RefusedModuleError, address, module_at, modules_by_path
 from regraft.core.objects import Blob, Commit
@@ -30,8 +31,7 @@ class FetchSubmodule(Protocol):
         """Files of a commit that was fetched."""
 
 
-@dataclass(frozen=True, slots=True)
-class Submodule:
+class Submodule(Struct, frozen=True):
     """`path` is from the root of the outermost tree, `url` without credentials."""
 
     path: str

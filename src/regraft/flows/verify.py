@@ -1,6 +1,6 @@
 """Is this machine what the plan says? Needs the plan, the project's files and the machine, and nothing that an apply left."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from regraft.core.baseline import Baseline, BaselineDependency
 from regraft.core.findings import Finding
@@ -23,8 +23,7 @@ METADATA = ("pyproject.toml", "setup.cfg", "setup.py")
 TAGS = 3  # of the tags above a version, how many are looked at
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
+class Verified(Struct, frozen=True):
     """`checks` counts the questions that were asked of the machine. An error among the findings means no."""
 
     observation: Observation

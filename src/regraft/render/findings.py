@@ -1,9 +1,9 @@
 """Findings of any check, for people and for machines."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import Any
 
+from regraft.core import document
 from regraft.core.findings import Finding
 from regraft.render import safe
 
@@ -24,7 +24,7 @@ def findings_text(findings: Iterable[Finding]) -> str:
 
 def findings_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
     """The one shape of findings in JSON: {rule, severity, confidence, path, line, column, message, witnesses, fix}."""
-    plain = (asdict(one) for one in findings)
+    plain = map(document.plain, findings)
     return [{key: one[key] for key in _KEYS} for one in plain]
 
 
