@@ -468,12 +468,14 @@ def test_a_repository_that_cannot_be_read_is_one_mistake_among_others(
     ask: Resolve, make_repository: Any, tmp_path: Path
 ) -> None:
     make_repository().commit("main")
+    other_path = tmp_path / "srv" / "other"
     env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"}
-    made = subprocess.run(
-        ["git", "init", "-q", "--object-format=sha256", "srv/other"], cwd=tmp_path, env=env, check=False
-    )
+    env |= {f"GIT_{who}_{what}": "a" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    made = subprocess.run(["git", "init", "-q", "--object-format=sha256", str(other_path)], env=env, check=False)
     if made.returncode != 0:
         pytest.skip("this git makes no sha256 repository")
+    for command in (["commit", "-q", "--allow-empty", "-m", "x"], ["update-ref", "refs/pull/1/head", "HEAD"]):
+        subprocess.run(["git", *command], cwd=other_path, env=env, check=True)
     other = Wanted(replace(OWN, url="srv/other"), pull(1), "body:7:1")
     mistake = refused(ask, other, name("nope"))
     assert isinstance(mistake, MistakesError)

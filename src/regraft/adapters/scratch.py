@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+from regraft.adapters.bare_repository import make_bare
 from regraft.adapters.git import At, Git
 from regraft.adapters.process import Completed
 from regraft.core import remote_failures
@@ -63,9 +64,7 @@ class Scratch:
             self._git.version()
             self._checked = True
         if not store.exists():
-            completed = self._git.run(["init", "--quiet", "--bare", "--template=", "--", str(store)])
-            if completed.returncode != 0:
-                raise OutsideError("git-failed", f"no scratch repository can be made: {_tail(completed)}")
+            make_bare(store)
             _settle(store)
         return store
 
@@ -139,15 +138,25 @@ class Scratch:
     def _token(self, remote: Remote) -> str | None:
         return (self._environ.get(remote.token_env) or "").strip() or None if remote.token_env else None
 
+    def is_shallow(self, remote: Remote) -> bool:
+        """Whether it is a folder on this machine whose history is cut off."""
+        folder = self._folder(remote.url)
+        return folder is not None and any((folder / name).exists() for name in ("shallow", ".git/shallow"))
+
     def _address(self, url: str) -> str:
         """What git is given. A path becomes a file URL, because git fetches from a path without a filter."""
+        folder = self._folder(url)
+        if folder is None:
+            return public(url)
+        self._git.trust(folder)
+        return f"file://{quote(str(folder))}"
+
+    def _folder(self, url: str) -> Path | None:
         parsed = parse_repository_url(url)
         if not parsed.local:
-            return public(url)
+            return None
         path = self._project / parsed.path if parsed.text == parsed.path else Path(unquote(parsed.path))
-        absolute = os.path.abspath(path)  # noqa: PTH100 - takes out `..`, keeps links
-        self._git.trust(Path(absolute))
-        return f"file://{quote(absolute)}"
+        return Path(os.path.abspath(path))  # noqa: PTH100 - takes out `..`, keeps links
 
 
 def _settle(store: Path) -> None:

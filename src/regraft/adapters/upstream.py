@@ -81,23 +81,20 @@ class GitUpstream:
 
     def reachable(self, remote: Remote, commits: Sequence[Commit]) -> Reach:
         """Judged in a store that holds nothing but what refs lead to: commits, and no trees where the server can do that."""
-        name = f"history{self._number(remote)}"
-        store = self._scratch.made(f"{name}.git")
+        store = self._scratch.made(f"history{self._number(remote)}.git")
+        # From a shallow folder a git without GIT_NO_LAZY_FETCH (2.45, and what took it over) would start fetch after fetch for
+        # the parents that it misses, if there were a filter.
+        filters = (None,) if self._scratch.is_shallow(remote) else ("tree:0", "blob:none", None)
         notes: dict[Note, None] = {}
-        found: frozenset[Commit] = frozenset()
         for names in (_TIPS, _PULLS):
-            if (store / "shallow").exists():
-                # The upstream is shallow itself. A git without GIT_NO_LAZY_FETCH (2.45, and what took it over) would now
-                # start fetch after fetch for the parents that it misses.
-                store = self._scratch.made(f"{name}-pulls.git")
             refspecs = [f"+refs/{one}:refs/regraft/{one}" for one in names]
-            completed = self._scratch.fetch(remote, store, refspecs, filters=("tree:0", "blob:none", None))
+            completed = self._scratch.fetch(remote, store, refspecs, filters=filters)
             if completed.returncode != 0:
                 raise self._scratch.failed(remote, completed)
             filtered = not remote_failures.filter_ignored(said(completed))
             notes.update(dict.fromkeys(_notes(remote, filtered=filtered, tips_only=False)))
             kinds = self._scratch.kinds(store, commits)
-            found |= {commit for commit in commits if kinds[commit][1] == "commit"}
+            found = frozenset(commit for commit in commits if kinds[commit][1] == "commit")
             if found == set(commits):
                 break
         return Reach(found, tuple(notes))
