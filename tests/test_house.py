@@ -28,6 +28,7 @@ WRITERS = {
     "adapters/files.py",  # the only module that writes what others read
     "adapters/git.py",  # its private configuration, in a folder that goes away
     "adapters/machine.py",  # the neutral folder of a probe, which goes away
+    "adapters/bare_repository.py",  # a scratch repository in git's private folder
     "adapters/scratch.py",  # a scratch repository in git's private folder
     "adapters/object_store.py",  # a scratch repository in git's private folder
     "demo/upstreams.py",  # throw-away repositories

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, Self
 
+from regraft.adapters.bare_repository import make_bare
 from regraft.adapters.git import At, Git
 from regraft.adapters.process import Completed
 from regraft.adapters.scratch_index import ScratchIndex, failure, parse_numstat
@@ -32,6 +33,8 @@ class ObjectStore:
         self._folders: tuple[Path, ...] = (git_dir / "objects",)
         self._shallow: Path | None = git_dir / "shallow"
         self._scratch: Path | None = None
+        self._trees: dict[Commit, Tree] = {}  # what a hash names never changes
+        self._listings: dict[Tree, tuple[Entry, ...]] = {}
 
     @classmethod
     def over(cls, git: Git, objects_dirs: Sequence[Path], shallow: Path | None = None) -> Self:
@@ -48,6 +51,11 @@ class ObjectStore:
 
     def commit_tree(self, commit: Commit) -> Tree:
         """The tree of a commit. Raises OutsideError: missing-objects, not-a-commit."""
+        if commit not in self._trees:
+            self._trees[commit] = self._commit_tree(commit)
+        return self._trees[commit]
+
+    def _commit_tree(self, commit: Commit) -> Tree:
         [(_, kind, _), (oid, _, _)] = self._described([commit, f"{commit}^{{tree}}"])
         if kind == "missing":
             raise _missing([commit])
@@ -60,8 +68,10 @@ class ObjectStore:
 
     def list_tree(self, tree: Tree) -> tuple[Entry, ...]:
         """Every path of a tree, folders walked through. Raises OutsideError: missing-objects."""
-        listing = self._run(["ls-tree", "-r", "-z", "--full-tree", tree])
-        return tuple(_tree_entries(listing.stdout))
+        if tree not in self._listings:
+            listing = self._run(["ls-tree", "-r", "-z", "--full-tree", tree])
+            self._listings[tree] = tuple(_tree_entries(listing.stdout))
+        return self._listings[tree]
 
     def read_blob(self, oid: Blob, limit: int = READ_LIMIT) -> bytes:
         """The bytes of one blob of at most `limit` bytes. Raises OutsideError: missing-objects, too-large."""
@@ -165,19 +175,10 @@ class ObjectStore:
         if self._scratch is None:
             path = Path(tempfile.mkdtemp(prefix="objects-", dir=self._git.folder))
             form = _format(self._folders)
-            arguments = [
-                "init",
-                "--quiet",
-                "--bare",
-                "--template=",
-                *([f"--object-format={form}"] if form != "sha1" else []),
-            ]
-            completed = self._git.run([*arguments, str(path)])
-            if completed.returncode != 0:
-                if form != "sha1":
-                    hint = "install git 2.29 or newer"
-                    raise OutsideError("object-format", f"this git cannot read {form} repositories", hint=hint)
-                raise failure(completed)
+            if form == "sha1":
+                make_bare(path)
+            else:
+                self._make_sha256(path)
             info = path / "objects" / "info"
             info.mkdir(exist_ok=True)
             (info / "alternates").write_bytes(b"".join(_alternate(folder) for folder in self._folders))
@@ -185,6 +186,13 @@ class ObjectStore:
         if self._shallow is not None:
             _follow(self._shallow, self._scratch / "shallow")
         return self._scratch
+
+    def _make_sha256(self, path: Path) -> None:
+        """By git itself, which may be too old to know the format."""
+        made = self._git.run(["init", "--quiet", "--bare", "--template=", "--object-format=sha256", str(path)])
+        if made.returncode != 0:
+            hint = "install git 2.29 or newer"
+            raise OutsideError("object-format", "this git cannot read sha256 repositories", hint=hint)
 
 
 def _follow(shallow: Path, copy: Path) -> None:

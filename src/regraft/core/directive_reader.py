@@ -96,10 +96,11 @@ class _Body(Struct):
 
     def account(self, one: Opening | Mention, place: Place) -> None:
         claims = is_meant(one) if isinstance(one, Opening) else one.claims
+        reads_alike = claims or (isinstance(one, Opening) and bool(one.sep))
         if place.unclosed and not any(note.code == "unclosed-comment" for note in self.notes):
             message = "an HTML comment that nothing closes hides this line and everything after it, as on the page"
             self._note(one, "unclosed-comment", message, "warning")
-        if place.kind == "hidden" and claims:
+        if place.kind == "hidden" and reads_alike:
             self.ignored.append(Ignored(one.line + 1, one.column + 1, one.raw[:_SHOWN], place.reason))
         elif isinstance(one, Mention) or not claims:
             name = (one.match.key or one.written) if isinstance(one, Opening) else one.key
@@ -109,7 +110,8 @@ class _Body(Struct):
 
     def _opening(self, one: Opening, place: Place) -> None:
         try:
-            _check_place(one, place, self.vocabulary)
+            if not one.invisible:  # such a character is the fault then, wherever the line stands
+                _check_place(one, place, self.vocabulary)
             what = read_line(one, self.vocabulary)
         except InputError as error:
             self.mistakes.append(error)

@@ -58,7 +58,7 @@ def judge(
     for patch, reading in zip(patches, readings, strict=True):
         state, reason = _judge_patch(reading, ground)
         if state == "applies":
-            reason = _apply(reading, ground)
+            reason = _apply(reading, ground, last=patch is patches[-1])
         if left_out:
             reason = "; ".join(
                 filter(None, (reason, f"judged on the tree without {_some(left_out)}, which does not fit"))
@@ -128,12 +128,13 @@ def _reason(state: PatchState, files: Sequence[FileVerdict]) -> str | None:
     return _some(deciding, "; ") + more
 
 
-def _apply(reading: Reading, ground: Ground) -> str | None:
+def _apply(reading: Reading, ground: Ground, *, last: bool) -> str | None:
     """Apply what was judged to apply. The reason names the hunks that fit away from their own line."""
     outcome = ground.index.apply(reading.data)
     if outcome.verdict != "fits":
         raise OutsideError("git-failed", f"git applies a patch when asked, and then does not: {outcome.message!r:.200}")
-    ground.tracked = {entry.path: entry for entry in ground.index.entries()}
+    if not last:
+        ground.tracked = {entry.path: entry for entry in ground.index.entries()}
     if not outcome.offsets:
         return None
     lines = ", ".join(f"{offset:+d}" for offset in outcome.offsets[:SHOWN])

@@ -1,13 +1,17 @@
 """What the flows need from outside, in the outside world's own verbs. Adapters satisfy these; tests bring fakes."""
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from __future__ import annotations
 
-from regraft.core.manifest import Image
-from regraft.core.objects import Blob, Commit, Tree
-from regraft.core.observation import Checkout, Environment, Import, Wanted
-from regraft.core.resolution import Fetched, Reach, Remote, Tip
-from regraft.core.trees import Announced, ApplyOutcome, Entry
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:  # annotations only, and what they name is half of the package
+    from collections.abc import Mapping, Sequence
+
+    from regraft.core.manifest import Image
+    from regraft.core.objects import Blob, Commit, Tree
+    from regraft.core.observation import Checkout, Environment, Import, Wanted
+    from regraft.core.resolution import Fetched, Reach, Remote, Tip
+    from regraft.core.trees import Announced, ApplyOutcome, Entry
 
 
 class ProjectFiles(Protocol):
