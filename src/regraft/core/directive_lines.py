@@ -5,13 +5,14 @@ import re
 from regraft.core.directive_values import parse_directive
 from regraft.core.directives import Directive, TagDirective, Vocabulary
 from regraft.core.near_misses import Opening
+from regraft.core.patterns import pattern
 from regraft.core.plan import Source
 from regraft.core.quoting import character, quoted
 from regraft.core.spelling import near
 from regraft.errors import InputError
 
-_TAG = re.compile(r"</?[A-Za-z]+>")
-_LINK = re.compile(r"\((https://[^()]*)\)")
+_TAG = pattern(r"</?[A-Za-z]+>")
+_LINK = pattern(r"\((https://[^()]*)\)")
 _ADDRESS = ("#", "http://", "https://")
 
 

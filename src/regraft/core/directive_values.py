@@ -1,18 +1,17 @@
 """One directive from its parts: the same for a line of a body and for an input."""
 
-import re
-
 from msgspec import Struct
 
 from regraft.core.directives import Directive, Reading, TagDirective, Vocabulary
+from regraft.core.patterns import pattern
 from regraft.core.plan import Note, Source
 from regraft.core.quoting import quoted
 from regraft.core.ref_parser import BLANKS, parse_ref
 from regraft.core.spelling import nearest
 from regraft.errors import InputError
 
-_TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
-_TAG_FOREIGN = re.compile(r"[^A-Za-z0-9_.-]")
+_TAG = pattern(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
+_TAG_FOREIGN = pattern(r"[^A-Za-z0-9_.-]")
 
 
 def parse_directive(

@@ -9,16 +9,17 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from regraft.core.markdown_lines import Place
+from regraft.core.patterns import pattern
 
-_RULER = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
-_STRUCK = re.compile(r"(?<!~)(~{1,2})(?=[^~\s])[^~\n]*[^~\s]\1(?!~)")
-_TILDE_OPENS = re.compile(r"~(?=[^~\s])")
-_TILDE_CLOSES = re.compile(r"(?<=[^~\s])~")
+_RULER = pattern(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+_STRUCK = pattern(r"(?<!~)(~{1,2})(?=[^~\s])[^~\n]*[^~\s]\1(?!~)")
+_TILDE_OPENS = pattern(r"~(?=[^~\s])")
+_TILDE_CLOSES = pattern(r"(?<=[^~\s])~")
 # GitHub makes these links as they stand, and so takes away what CommonMark would pair with a sign elsewhere.
-_ADDRESS = re.compile(r"(?:://|www\.)[^\s<]*?(?:[`*~]|_(?![A-Za-z0-9])|(?<![A-Za-z0-9])_)")
-_CONTROL = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f]")
-_QUOTE = re.compile(r"(?:[ \t*+-]|[0-9]{1,9}[.)])*>")
-_FOOTNOTE = re.compile(r"(?:[ \t>*+-]|[0-9]{1,9}[.)])*\[\^[^\]]+\]:")
+_ADDRESS = pattern(r"(?:://|www\.)[^\s<]*?(?:[`*~]|_(?![A-Za-z0-9])|(?<![A-Za-z0-9])_)")
+_CONTROL = pattern("[\x01-\x08\x0b\x0c\x0e-\x1f]")
+_QUOTE = pattern(r"(?:[ \t*+-]|[0-9]{1,9}[.)])*>")
+_FOOTNOTE = pattern(r"(?:[ \t>*+-]|[0-9]{1,9}[.)])*\[\^[^\]]+\]:")
 
 
 class GithubParagraph:

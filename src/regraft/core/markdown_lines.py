@@ -4,14 +4,15 @@ What counts is what the page shows. A parser answers that, at the cost of its im
 one for texts in which nothing near the places in question could hide them.
 """
 
-import re
 from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
 
+from regraft.core.patterns import pattern
+
 _BYTE_ORDER_MARK = "\ufeff"
-LINE_END = re.compile(r"\r\n|\n|\r")
+LINE_END = pattern(r"\r\n|\n|\r")
 
 
 class Spot(Struct, frozen=True):
@@ -80,10 +81,10 @@ def plain_places(lines: Sequence[str], spots: Sequence[Spot]) -> list[Place] | N
     return [TEXT for _ in spots]
 
 
-_PLAIN_LINE = re.compile(
+_PLAIN_LINE = pattern(
     r"[ ]{0,2}"
-    r"(?:[A-Za-z][A-Za-z0-9-]*\[[A-Za-z0-9][A-Za-z0-9.-]*\]:)?"  # a key with its scope
     r"(?![ \t]|[-+:]|[0-9]+[.)])"
+    r"(?:[A-Za-z][A-Za-z0-9-]*\[[A-Za-z0-9][A-Za-z0-9.-]*\]:)?"  # a key with its scope
     r"(?:[^\x00-\x08\x0a-\x1f`<>|~*\[\]\\$_]|\$(?!\$)|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9]))*"
 )
 
