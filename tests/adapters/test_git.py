@@ -204,6 +204,12 @@ def test_a_local_call_fetches_nothing_behind_the_callers_back(git: Git, make_rep
     assert git.run(["cat-file", "blob", f"{commit}:f"], At(git_dir=clone)).returncode != 0
 
 
+def test_a_local_call_speaks_to_no_server(git: Git, make_repository: Any) -> None:
+    up = make_repository()
+    up.commit("main")
+    assert b"not allowed" in git.run(["ls-remote", "--", f"file://{up.path}"]).stderr
+
+
 def test_a_repository_of_another_user_is_read_where_it_is_the_one_at_hand(
     git: Git, make_repository: Any, tmp_path: Path
 ) -> None:

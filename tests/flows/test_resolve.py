@@ -1,5 +1,6 @@
 """Refs to pins, over real repositories and a real server."""
 
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 
 from regraft.adapters.git import Git
 from regraft.adapters.upstream import GitUpstream
+from regraft.core import remote_failures
 from regraft.core.manifest import Dependency
 from regraft.core.objects import Commit
 from regraft.core.refs import HashRef, NameRef, PullRef, Ref, Repository
@@ -591,3 +593,25 @@ def test_a_server_of_protocol_0_that_hands_out_hashes_is_not_fetched_whole(
     up.commit("main")
     [pin] = ask(digits(old))
     assert (pin.commit, pin.notes) == (old, ())
+
+
+# --- the page ---
+
+
+def test_the_page_names_every_code_and_no_other() -> None:
+    root = Path(__file__).parents[2]
+    modules = ("flows/resolve", "core/resolution", "core/which_repository", "core/remote_failures", "adapters/git",
+               "adapters/scratch", "adapters/upstream")  # fmt: skip
+    code = "\n".join((root / f"src/regraft/{module}.py").read_text("utf-8") for module in modules)
+    raised = set(re.findall(r"""(?:InputError|OutsideError|place\.error)\(\s*"([a-z0-9-]+)\"""", code))
+    raised |= {entry[1] for entry in remote_failures._FAILURES}
+    page = (
+        (root / "docs/resolution.md")
+        .read_text("utf-8")
+        .partition("## Answers that stop a run")[2]
+        .partition("\n## ")[0]
+    )
+    named = set(re.findall(r"`([a-z0-9]+(?:-[a-z0-9]+)+)`", page))
+    named |= set(re.findall(r"^\| `([a-z0-9-]+)` \|", page, re.MULTILINE))
+    assert named - raised == {"missing-program"}  # raised where processes are started
+    assert raised - named == set()

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from urllib.parse import quote, unquote
 
 from regraft.adapters.bare_repository import make_bare
 from regraft.adapters.git import At, Git
@@ -148,6 +147,8 @@ class Scratch:
         folder = self._folder(url)
         if folder is None:
             return public(url)
+        from urllib.parse import quote  # noqa: PLC0415 - a server needs neither of the two
+
         self._git.trust(folder)
         return f"file://{quote(str(folder))}"
 
@@ -155,6 +156,8 @@ class Scratch:
         parsed = parse_repository_url(url)
         if not parsed.local:
             return None
+        from urllib.parse import unquote  # noqa: PLC0415
+
         path = self._project / parsed.path if parsed.text == parsed.path else Path(unquote(parsed.path))
         return Path(os.path.abspath(path))  # noqa: PTH100 - takes out `..`, keeps links
 

@@ -1,15 +1,16 @@
 """Where a repository is: the few forms of a git URL, and the repositories beside it on the same server."""
 
 import re
-from fnmatch import fnmatchcase
 
 from msgspec import Struct
 
+from regraft.core.globs import matching
+from regraft.core.patterns import pattern
 from regraft.core.refs import Repository
 
-_SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/]*)(?P<path>/.*)", re.DOTALL)
-_SCP = re.compile(r"(?P<authority>[^/:]+):(?P<path>.+)", re.DOTALL)
-_LAST_TWO = re.compile(r"(?P<before>|.*[/:])(?P<owner>[^/:]+)/(?P<name>[^/]+?)(?P<suffix>\.git)?/*", re.DOTALL)
+_SCHEME = pattern(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/]*)(?P<path>/.*)", re.DOTALL)
+_SCP = pattern(r"(?P<authority>[^/:]+):(?P<path>.+)", re.DOTALL)
+_LAST_TWO = pattern(r"(?P<before>|.*[/:])(?P<owner>[^/:]+)/(?P<name>[^/]+?)(?P<suffix>\.git)?/*", re.DOTALL)
 
 
 class RepositoryUrl(Struct, frozen=True):
@@ -82,7 +83,7 @@ def allowed(repository: Repository, patterns: tuple[str, ...], url: RepositoryUr
 
 
 def _matches(value: str, glob: str, *, fold: bool) -> bool:
-    return fnmatchcase(value.casefold(), glob.casefold()) if fold else fnmatchcase(value, glob)
+    return bool(matching((glob.casefold(),), (value.casefold(),)) if fold else matching((glob,), (value,)))
 
 
 def _host(authority: str) -> str:
