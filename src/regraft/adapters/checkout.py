@@ -5,7 +5,6 @@ repository, and its files byte by byte.
 """
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -21,9 +20,10 @@ from regraft.adapters.places import Places
 from regraft.core.checkout_tree import clean_text, source_folders, tree_hash
 from regraft.core.objects import Commit
 from regraft.core.observation import Checkout, FoundPatch, Outcome, Wanted
+from regraft.core.patterns import regex
 from regraft.errors import OutsideError
 
-_HAS_USER = re.compile(r"://[^/@\s]*:[^/@\s]+@")
+_HAS_USER = regex(r"://[^/@\s]*:[^/@\s]+@")
 
 TEXT_LIMIT = 4 * 1024 * 1024
 

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from regraft.adapters import process
 from regraft.adapters.process import Completed
+from regraft.core.patterns import regex
 from regraft.errors import OutsideError
 
 FLOOR = (2, 25)
@@ -30,7 +31,7 @@ _KEPT_ENVIRONMENT = frozenset(
     }
 )
 
-_CARRIED = re.compile(
+_CARRIED = regex(
     r"url\..+\.(?:insteadof|pushinsteadof)"
     r"|http\.(?:.+\.)?(?:proxy|proxyauthmethod|sslcainfo|sslcapath|sslcert|sslkey|sslverify|schannelusesslcainfo)"
     r"|https?\.proxy"

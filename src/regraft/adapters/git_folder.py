@@ -4,7 +4,6 @@ Formats: gitrepository-layout(5), git-worktree(1). What this cannot read it name
 """
 
 import os
-import re
 from pathlib import Path
 
 from msgspec import Struct
@@ -12,6 +11,7 @@ from msgspec import Struct
 from regraft.adapters.places import Places
 from regraft.core.objects import Commit, parse_commit
 from regraft.core.observation import CheckoutState
+from regraft.core.patterns import regex
 
 LIMIT = 64 * 1024 * 1024
 
@@ -20,8 +20,8 @@ UNFINISHED = (
     *("index.lock", "HEAD.lock", "config.lock", "shallow.lock", "packed-refs.lock"),
 )
 
-_PACKED = re.compile(r"([0-9a-f]{40,64}) (refs/\S.*)")
-_REF = re.compile(r"refs/(?!.*(?:^|/)\.\.(?:/|$))[^\0\n]+")
+_PACKED = regex(r"([0-9a-f]{40,64}) (refs/\S.*)")
+_REF = regex(r"refs/(?!.*(?:^|/)\.\.(?:/|$))[^\0\n]+")
 
 
 class GitFolder(Struct, frozen=True):

@@ -13,12 +13,13 @@ from regraft.adapters.places import Places
 from regraft.adapters.process import Completed
 from regraft.core.manifest import Image
 from regraft.core.observation import Command, Environment, Finder, Import, Installed, Module, PathFile, Place
+from regraft.core.patterns import regex
 from regraft.errors import OutsideError
 
 ANSWER_LIMIT = 64 * 1024 * 1024
 COMPLAINTS = 2000
 
-_DROPPED = re.compile(r"(?:PYTHON|GIT_|VIRTUAL_ENV|PIP_|__PYVENV).*", re.DOTALL)
+_DROPPED = regex(r"(?:PYTHON|GIT_|VIRTUAL_ENV|PIP_|__PYVENV).*", re.DOTALL)
 
 
 class Machine:

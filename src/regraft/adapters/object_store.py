@@ -4,7 +4,6 @@ The objects are borrowed by a scratch repository (objects/info/alternates) whose
 that what is missing stays missing and is an error, never a silent fetch; and what is written stays in it.
 """
 
-import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,13 +15,14 @@ from regraft.adapters.process import Completed
 from regraft.adapters.scratch_index import ScratchIndex, failure, parse_numstat
 from regraft.core.globs import matching
 from regraft.core.objects import Blob, Commit, Tree, parse_tree
+from regraft.core.patterns import regex
 from regraft.core.trees import Announced, Entry
 from regraft.errors import OutsideError
 
 READ_LIMIT = 64 * 1024 * 1024
 
-_PACK = re.compile(r"pack-([0-9a-f]+)\.(?:pack|idx)")
-_LOOSE = re.compile(r"[0-9a-f]{38}|[0-9a-f]{62}")
+_PACK = regex(r"pack-([0-9a-f]+)\.(?:pack|idx)")
+_LOOSE = regex(r"[0-9a-f]{38}|[0-9a-f]{62}")
 
 
 class ObjectStore:

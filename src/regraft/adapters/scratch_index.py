@@ -8,20 +8,21 @@ from regraft.adapters.git import At, Git
 from regraft.adapters.process import Completed
 from regraft.core.objects import Tree, parse_tree
 from regraft.core.patch_paths import include_pattern
+from regraft.core.patterns import regex
 from regraft.core.trees import Announced, ApplyOutcome, Entry
 from regraft.errors import OutsideError
 
-_UNREADABLE = re.compile(
+_UNREADABLE = regex(
     r"error: (?:corrupt (?:binary )?patch|patch with only garbage|No valid patches|unrecognized (?:binary patch|input)"
     r"|git apply: bad git-diff|git diff header|patch fragment without header|unable to find filename|invalid (?:path|mode)"
     r"|new file .* depends on old contents|deleted file .* still has contents|inconsistent).*",
     re.DOTALL,
 )
-_MISSING = re.compile(
+_MISSING = regex(
     r"failed to read |unable to read|bad object|Not a valid (?:object|commit)|failed to unpack tree|could not parse"
 )
-_FAILED_AT = re.compile(r"^error: patch failed: .*:(\d+)$", re.MULTILINE)
-_OFFSET = re.compile(r"^Hunk #\d+ succeeded at \d+ \(offset (-?\d+) lines?\)\.$", re.MULTILINE)
+_FAILED_AT = regex(r"^error: patch failed: .*:(\d+)$", re.MULTILINE)
+_OFFSET = regex(r"^Hunk #\d+ succeeded at \d+ \(offset (-?\d+) lines?\)\.$", re.MULTILINE)
 
 
 class ScratchIndex:

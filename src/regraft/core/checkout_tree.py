@@ -4,22 +4,22 @@ Paths are POSIX, relative to the checkout; bytes that are not UTF-8 stand in the
 """
 
 import hashlib
-import re
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
 from regraft.core.objects import Tree
 from regraft.core.observation import Difference, DifferenceKind
+from regraft.core.patterns import regex
 from regraft.core.trees import EXECUTABLE, FILE, LINK, SUBMODULE
 
 MODULES = (".py", ".so", ".pyd", ".pth", ".pyc")
 
 _KINDS = {FILE: "file", EXECUTABLE: "file", LINK: "symbolic link", SUBMODULE: "submodule"}
-_POINTER = re.compile(
+_POINTER = regex(
     rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-[^\n]+\n)*oid sha256:([0-9a-f]{64})\nsize ([0-9]+)\n"
 )
-_IDENT = re.compile(rb"\$Id:[^$\n]*\$")
+_IDENT = regex(rb"\$Id:[^$\n]*\$")
 
 
 class Entry(Struct, frozen=True):

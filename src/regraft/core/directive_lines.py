@@ -5,14 +5,14 @@ import re
 from regraft.core.directive_values import parse_directive
 from regraft.core.directives import Directive, TagDirective, Vocabulary
 from regraft.core.near_misses import Opening
-from regraft.core.patterns import pattern
+from regraft.core.patterns import regex
 from regraft.core.plan import Source
 from regraft.core.quoting import character, quoted
 from regraft.core.spelling import near
 from regraft.errors import InputError
 
-_TAG = pattern(r"</?[A-Za-z]+>")
-_LINK = pattern(r"\((https://[^()]*)\)")
+_TAG = regex(r"</?[A-Za-z]+>")
+_LINK = regex(r"\((https://[^()]*)\)")
 _ADDRESS = ("#", "http://", "https://")
 
 

@@ -9,14 +9,14 @@ from regraft.core.directive_values import Said, collect, parse_directive
 from regraft.core.directives import Ignored, Reading, Vocabulary
 from regraft.core.markdown_lines import Place, Spot, find_places, split_lines
 from regraft.core.near_misses import BLANKS, Keys, Mention, Opening, scan
-from regraft.core.patterns import pattern
+from regraft.core.patterns import regex
 from regraft.core.plan import Note, Source
 from regraft.core.quoting import quoted
 from regraft.core.spelling import near
 from regraft.errors import InputError
 
 LONGEST_BODY = 65_536  # GitHub's own limit, in characters
-_INPUT = pattern(r"([^\[\]]*)(?:\[([^\[\]]*)\])?")
+_INPUT = regex(r"([^\[\]]*)(?:\[([^\[\]]*)\])?")
 _SHOWN = 200
 
 

@@ -3,15 +3,15 @@
 from msgspec import Struct
 
 from regraft.core.directives import Directive, Reading, TagDirective, Vocabulary
-from regraft.core.patterns import pattern
+from regraft.core.patterns import regex
 from regraft.core.plan import Note, Source
 from regraft.core.quoting import quoted
 from regraft.core.ref_parser import BLANKS, parse_ref
 from regraft.core.spelling import nearest
 from regraft.errors import InputError
 
-_TAG = pattern(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
-_TAG_FOREIGN = pattern(r"[^A-Za-z0-9_.-]")
+_TAG = regex(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
+_TAG_FOREIGN = regex(r"[^A-Za-z0-9_.-]")
 
 
 def parse_directive(

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from regraft.core.patch_paths import unsafe
+from regraft.core.patterns import regex
 from regraft.core.quoting import quoted
 from regraft.core.repository_url import parse_repository_url
 
-_KEY = re.compile(r"submodule\.(?P<name>.*)\.(?P<key>[a-z0-9-]+)", re.DOTALL)
-_SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<rest>.*)", re.DOTALL)
-_HELPER = re.compile(r"[A-Za-z0-9+.-]+::.*", re.DOTALL)
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_KEY = regex(r"submodule\.(?P<name>.*)\.(?P<key>[a-z0-9-]+)", re.DOTALL)
+_SCHEME = regex(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<rest>.*)", re.DOTALL)
+_HELPER = regex(r"[A-Za-z0-9+.-]+::.*", re.DOTALL)
+_CONTROL = regex(r"[\x00-\x1f\x7f]")
 _REMOTE_SCHEMES = frozenset({"https", "http", "ssh", "git", "git+ssh", "ssh+git"})
 _KEPT = ("path", "url", "update")
 

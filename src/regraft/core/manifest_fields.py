@@ -6,8 +6,9 @@ from typing import Any
 
 from regraft.core import manifest_texts as texts
 from regraft.core.manifest_shapes import Choice, Field, ListOf, MapOf, NamedTables, TableOf, Text
+from regraft.core.patterns import regex
 
-_SHELL = re.compile(r"[|&;<>$`\n\\*?]|\bcd\b")
+_SHELL = regex(r"[|&;<>$`\n\\*?]|\bcd\b")
 
 
 def _split(line: str) -> list[str] | None:

@@ -12,14 +12,15 @@ from regraft.core.manifest_fields import ROOT
 from regraft.core.manifest_links import check_links
 from regraft.core.manifest_walk import MOST, TooManyError, Walk
 from regraft.core.objects import Sha256
+from regraft.core.patterns import regex
 from regraft.core.toml_places import Path, TomlPlaces
 from regraft.errors import InputError, raise_all
 
 LIMIT = 1024 * 1024  # bytes
 
 # Reading a key costs the square of its parts.
-_LONG_KEY = re.compile(r"(?m)(?:^|[\[{,])[ \t]*((?:(?:[\w-]+|\"[^\"\n]*\"|'[^'\n]*')[ \t]*\.[ \t]*){32})")
-_AT = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
+_LONG_KEY = regex(r"(?m)(?:^|[\[{,])[ \t]*((?:(?:[\w-]+|\"[^\"\n]*\"|'[^'\n]*')[ \t]*\.[ \t]*){32})")
+_AT = regex(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
 _WINDOW = 100  # characters of the offending line that are shown
 
 

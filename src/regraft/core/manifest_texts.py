@@ -6,9 +6,10 @@ import re
 
 from regraft.core.manifest_shapes import Fault, Text
 from regraft.core.manifest_urls import PATTERN, SAYS, url_fault
+from regraft.core.patterns import regex
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_SECRET = re.compile(r"(?:gh[oprsu]_|github_pat_|glpat-|hf_)[A-Za-z0-9_-]{16,}")
+_CONTROL = regex(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_SECRET = regex(r"(?:gh[oprsu]_|github_pat_|glpat-|hf_)[A-Za-z0-9_-]{16,}")
 _BRANCH = r"(?!-|/|@$|HEAD$|refs/)(?!.*(?:\.\.|//|@\{|/\.|\.lock(?:/|$)|[./]$))[^.\x00-\x20\x7f~^:?*\[\\][^\x00-\x20\x7f~^:?*\[\\]*"
 _COMPONENT = r"[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*"
 _DOMAIN = r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"

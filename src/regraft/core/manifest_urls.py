@@ -3,6 +3,7 @@
 import re
 
 from regraft.core.manifest_shapes import Fault
+from regraft.core.patterns import regex
 from regraft.core.spelling import nearest
 
 SCHEMES = ("https", "ssh", "git", "file", "http")
@@ -16,12 +17,12 @@ SAYS = "an https, ssh, git or file URL, user@host:path, or a path"
 
 _HOST = r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])"
 _USER = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
-_AUTHORITY = re.compile(rf"(?:(?P<user>{_USER})@)?(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?")
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
-_SCP = re.compile(rf"(?:{_USER}@)?[A-Za-z0-9][A-Za-z0-9._-]+:(?P<path>[^:]*)")
-_LOOPBACK = re.compile(r"localhost|127(?:\.[0-9]{1,3}){3}|\[::1\]")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]|%[01][0-9A-Fa-f]|%7[fF]")
-_GITHUB_PAGE = re.compile(r"(/[^/]+/[^/]+?)(?:\.git)?/.+")
+_AUTHORITY = regex(rf"(?:(?P<user>{_USER})@)?(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?")
+_SCHEME = regex(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
+_SCP = regex(rf"(?:{_USER}@)?[A-Za-z0-9][A-Za-z0-9._-]+:(?P<path>[^:]*)")
+_LOOPBACK = regex(r"localhost|127(?:\.[0-9]{1,3}){3}|\[::1\]")
+_CONTROL = regex(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]|%[01][0-9A-Fa-f]|%7[fF]")
+_GITHUB_PAGE = regex(r"(/[^/]+/[^/]+?)(?:\.git)?/.+")
 
 
 def url_fault(url: str) -> Fault | None:

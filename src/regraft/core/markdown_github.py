@@ -9,17 +9,17 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from regraft.core.markdown_lines import Place
-from regraft.core.patterns import pattern
+from regraft.core.patterns import regex
 
-_RULER = pattern(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
-_STRUCK = pattern(r"(?<!~)(~{1,2})(?=[^~\s])[^~\n]*[^~\s]\1(?!~)")
-_TILDE_OPENS = pattern(r"~(?=[^~\s])")
-_TILDE_CLOSES = pattern(r"(?<=[^~\s])~")
+_RULER = regex(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+_STRUCK = regex(r"(?<!~)(~{1,2})(?=[^~\s])[^~\n]*[^~\s]\1(?!~)")
+_TILDE_OPENS = regex(r"~(?=[^~\s])")
+_TILDE_CLOSES = regex(r"(?<=[^~\s])~")
 # GitHub makes these links as they stand, and so takes away what CommonMark would pair with a sign elsewhere.
-_ADDRESS = pattern(r"(?:://|www\.)[^\s<]*?(?:[`*~]|_(?![A-Za-z0-9])|(?<![A-Za-z0-9])_)")
-_CONTROL = pattern("[\x01-\x08\x0b\x0c\x0e-\x1f]")
-_QUOTE = pattern(r"(?:[ \t*+-]|[0-9]{1,9}[.)])*>")
-_FOOTNOTE = pattern(r"(?:[ \t>*+-]|[0-9]{1,9}[.)])*\[\^[^\]]+\]:")
+_ADDRESS = regex(r"(?:://|www\.)[^\s<]*?(?:[`*~]|_(?![A-Za-z0-9])|(?<![A-Za-z0-9])_)")
+_CONTROL = regex("[\x01-\x08\x0b\x0c\x0e-\x1f]")
+_QUOTE = regex(r"(?:[ \t*+-]|[0-9]{1,9}[.)])*>")
+_FOOTNOTE = regex(r"(?:[ \t>*+-]|[0-9]{1,9}[.)])*\[\^[^\]]+\]:")
 
 
 class GithubParagraph:

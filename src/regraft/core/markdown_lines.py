@@ -9,10 +9,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from regraft.core.patterns import pattern
+from regraft.core.patterns import regex
 
 _BYTE_ORDER_MARK = "\ufeff"
-LINE_END = pattern(r"\r\n|\n|\r")
+LINE_END = regex(r"\r\n|\n|\r")
 
 
 class Spot(Struct, frozen=True):
@@ -81,7 +81,7 @@ def plain_places(lines: Sequence[str], spots: Sequence[Spot]) -> list[Place] | N
     return [TEXT for _ in spots]
 
 
-_PLAIN_LINE = pattern(
+_PLAIN_LINE = regex(
     r"[ ]{0,2}"
     r"(?![ \t]|[-+:]|[0-9]+[.)])"
     r"(?:[A-Za-z][A-Za-z0-9-]*\[[A-Za-z0-9][A-Za-z0-9.-]*\]:)?"  # a key with its scope

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from regraft.core.patterns import pattern
+from regraft.core.patterns import regex
 from regraft.core.spelling import distance
 
 How = Literal["exact", "folded", "letters", "affix", "unknown"]
@@ -16,21 +16,21 @@ HYPHENS = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
 COLONS = ":\uff1a\ufe55\u2236\ua789\ufe13"
 BLANKS = " \t\u00a0"
 # What no reader sees: controls, soft hyphen, zero-width and bidirectional marks, fillers, variation selectors, tags.
-INVISIBLE = pattern(
+INVISIBLE = regex(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
 # What may stand before a key on its line without being a word: bullets, quotes, emphasis, numbers, task boxes, tags.
-_DECORATION = pattern(r"(?:\[[xX]\]|<[^<>]{0,100}>|[^\w]|_|[0-9]{1,9}[.)](?=\s))*")
-_HEAD = pattern(rf"[^{COLONS}=\uff1d\[]{{1,80}}")
-_TOKEN = pattern(r"\S{1,80}")
-_REST = pattern(
+_DECORATION = regex(r"(?:\[[xX]\]|<[^<>]{0,100}>|[^\w]|_|[0-9]{1,9}[.)](?=\s))*")
+_HEAD = regex(rf"[^{COLONS}=\uff1d\[]{{1,80}}")
+_TOKEN = regex(r"\S{1,80}")
+_REST = regex(
     rf"(?P<mark>[*_~`\"')\]]*)(?P<gap>\s*)(?P<scope>\[[^\[\]]*\])?(?P<gap2>[\s*_~`\"']*)(?P<sep>[{COLONS}=\uff1d])?"
     r"(?P<value>.*)",
     re.DOTALL,
 )
-_BLANK = pattern(r"\s")
-_UNKNOWN = pattern(r"ci-[a-z0-9](?:[a-z0-9.-]{0,60}[a-z0-9])?-pr")
+_BLANK = regex(r"\s")
+_UNKNOWN = regex(r"ci-[a-z0-9](?:[a-z0-9.-]{0,60}[a-z0-9])?-pr")
 _FOLD = str.maketrans(dict.fromkeys(HYPHENS + "_", "-"))
 
 

@@ -1,7 +1,8 @@
 """Names of git objects and digests, parsed once at the border."""
 
-import re
 from typing import NewType
+
+from regraft.core.patterns import regex
 
 Commit = NewType("Commit", str)
 """A full commit hash in lower case: 40 hex digits, or 64 in a sha256 repository."""
@@ -15,8 +16,8 @@ Blob = NewType("Blob", str)
 Sha256 = NewType("Sha256", str)
 """64 hex digits in lower case, without a prefix."""
 
-_OBJECT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+_OBJECT = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_SHA256 = regex(r"[0-9a-f]{64}")
 
 
 def parse_commit(text: str) -> Commit:

@@ -2,9 +2,11 @@
 
 import re
 
-_BEGINS = re.compile(rb"(?m)^(?:diff --git |--- [^\r\n]+\r?\n\+\+\+ )")
-_COMBINED = re.compile(rb"(?m)^diff --(?:cc|combined) ")
-_PAGE = re.compile(rb"\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
+from regraft.core.patterns import regex
+
+_BEGINS = regex(rb"(?m)^(?:diff --git |--- [^\r\n]+\r?\n\+\+\+ )")
+_COMBINED = regex(rb"(?m)^diff --(?:cc|combined) ")
+_PAGE = regex(rb"\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
 
 
 def patch_fault(data: bytes) -> str | None:

@@ -2,9 +2,11 @@
 
 import re
 
+from regraft.core.patterns import regex
+
 _SIMPLE = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
-_CONTROL = re.compile(rb"[\0-\x1f\x7f]")
-_GIT_FOLDER = re.compile(rb"\.git(?:[ .]*|:.*)|git~\d+", re.IGNORECASE | re.DOTALL)  # also as NTFS would take it
+_CONTROL = regex(rb"[\0-\x1f\x7f]")
+_GIT_FOLDER = regex(rb"\.git(?:[ .]*|:.*)|git~\d+", re.IGNORECASE | re.DOTALL)  # also as NTFS would take it
 
 
 def unquote(name: bytes) -> bytes:

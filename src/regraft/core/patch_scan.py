@@ -3,18 +3,17 @@
 The lines are walked as git's own reader does (apply.c), in unified diffs with or without `diff --git` headers.
 """
 
-import re
-
 from regraft.core.patch_paths import unquote
 from regraft.core.patch_text import Hunk, PatchText, Problem, Section
+from regraft.core.patterns import regex
 
-_HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-_HEADER = re.compile(
+_HUNK = regex(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_HEADER = regex(
     rb"(?:--- |\+\+\+ |old mode |new mode |deleted file mode |new file mode |copy from |copy to |rename old |rename new "
     rb"|rename from |rename to |similarity index |dissimilarity index |index )"
 )
-_INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)(?: ([0-7]{6}))?")
-_EPOCH = re.compile(rb".*\t(?:1969-12-31|1970-01-01) (\d\d):(\d\d):00(?:\.0+)? ([-+])(\d\d):?(\d\d)")
+_INDEX = regex(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)(?: ([0-7]{6}))?")
+_EPOCH = regex(rb".*\t(?:1969-12-31|1970-01-01) (\d\d):(\d\d):00(?:\.0+)? ([-+])(\d\d):?(\d\d)")
 _PREFIXES = frozenset({b"a", b"b", b"c", b"i", b"o", b"w"})  # git's own; diff -ru has two that differ
 _NULL = b"/dev/null"
 

@@ -1,11 +1,12 @@
 """What a patch file says of each file, as values. `patch_scan` reads them."""
 
-import re
 from typing import Literal
 
 from msgspec import Struct, field
 
-_POINTER = re.compile(rb"oid sha256:[0-9a-f]{64}")
+from regraft.core.patterns import regex
+
+_POINTER = regex(rb"oid sha256:[0-9a-f]{64}")
 
 Kind = Literal["edit", "create", "delete", "rename", "copy"]
 

@@ -1,10 +1,10 @@
 """Which Python versions a source tree says that it needs, read from its metadata files without running any of them."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from regraft.core.manifest import Command
+from regraft.core.patterns import regex
 from regraft.core.quoting import quoted
 from regraft.errors import InputError
 
@@ -30,9 +30,9 @@ _VALUED = frozenset(
         ),
     }
 )
-_FOLDER = re.compile(r"(?P<path>[^\[\]<>=!~;@:\s]+)(?:\[[^\[\]]*\])?")
-_CARET = re.compile(r"\^\s*(\d+)(\.\d+)?(\.\d+)?")
-_TILDE = re.compile(r"~\s*(\d+)\.(\d+)(\.\d+)?")
+_FOLDER = regex(r"(?P<path>[^\[\]<>=!~;@:\s]+)(?:\[[^\[\]]*\])?")
+_CARET = regex(r"\^\s*(\d+)(\.\d+)?(\.\d+)?")
+_TILDE = regex(r"~\s*(\d+)\.(\d+)(\.\d+)?")
 
 
 def requires_python(files: Mapping[str, bytes]) -> str | None:

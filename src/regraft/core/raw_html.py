@@ -4,16 +4,16 @@ A stack of the elements that are open, not a page: where a browser would be leni
 for hidden that a page shows, and never the reverse.
 """
 
-import re
+from regraft.core.patterns import regex
 
 # Elements whose text a reader does not take for the author's own plain words.
-_HIDING = re.compile(
+_HIDING = regex(
     "a|blockquote|code|del|iframe|kbd|listing|math|noembed|noframes|noscript|object|option|plaintext|pre|q|s|samp|script"
     "|select|strike|style|svg|table|template|textarea|title|tt|var|xmp"
 )
 _ATTRIBUTE = r"""\s+[A-Za-z_:][A-Za-z0-9:._-]*(?:\s*=\s*(?:[^\s"'=<>`]+|'[^']*'|"[^"]*"))?"""
-_TAG = re.compile(rf"<(?:(/)([A-Za-z][A-Za-z0-9-]*)\s*|([A-Za-z][A-Za-z0-9-]*)(?:{_ATTRIBUTE})*\s*/?)>")
-_MARKUP = re.compile(r"<(?=[A-Za-z/!?])")
+_TAG = regex(rf"<(?:(/)([A-Za-z][A-Za-z0-9-]*)\s*|([A-Za-z][A-Za-z0-9-]*)(?:{_ATTRIBUTE})*\s*/?)>")
+_MARKUP = regex(r"<(?=[A-Za-z/!?])")
 
 
 class RawHtml:

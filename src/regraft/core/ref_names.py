@@ -2,15 +2,16 @@
 
 import re
 
+from regraft.core.patterns import regex
 from regraft.core.quoting import character, quoted
 from regraft.core.refs import Repository
 from regraft.errors import InputError
 
 LONGEST = 255
-_NAME = re.compile(r"[A-Za-z0-9._/@+#%=,-]+")
-_FOREIGN = re.compile(r"[^A-Za-z0-9._/@+#%=,-]")
-_OWNER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
-_REPOSITORY = re.compile(r"[A-Za-z0-9._][A-Za-z0-9._-]{0,99}")
+_NAME = regex(r"[A-Za-z0-9._/@+#%=,-]+")
+_FOREIGN = regex(r"[^A-Za-z0-9._/@+#%=,-]")
+_OWNER = regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+_REPOSITORY = regex(r"[A-Za-z0-9._][A-Za-z0-9._-]{0,99}")
 _ALPHABET = "letters, digits and . _ / @ + # % = , - of ASCII"
 
 # What git check-ref-format(1) refuses and the alphabet leaves possible, and the leading dash that git-branch(1) refuses.

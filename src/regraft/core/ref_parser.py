@@ -2,6 +2,7 @@
 
 import re
 
+from regraft.core.patterns import regex
 from regraft.core.quoting import quoted
 from regraft.core.ref_names import bad_ref, check_alphabet, parse_name, parse_owner, parse_repository
 from regraft.core.ref_urls import parse_url
@@ -10,15 +11,15 @@ from regraft.errors import InputError
 
 BLANKS = " \t\u00a0\r\n"
 _FORMS = "write #12, owner/repo#12, owner:branch, a branch, a tag, a hash or a URL"
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-_PULL = re.compile(r"(?:([^/#@:\s]+)/([^/#@:\s]+))?#([0-9]+)(?:@(.*))?", re.DOTALL)
-_NUMBER = re.compile(r"[1-9][0-9]{0,9}")
-_DIGITS = re.compile(r"[0-9]{1,10}")
-_HASH = re.compile(r"[0-9a-f]{7,64}")
-_FULL_NAME = re.compile(r"refs/(heads|tags|pull)/(.+)", re.DOTALL)
-_PULL_HEAD = re.compile(r"([1-9][0-9]{0,9})/head")
-_WITH_COLON = re.compile(r"([^:]*):(.*)", re.DOTALL)
-_FOREIGN = re.compile(r"[^A-Za-z0-9._/@+#%=,:-]")
+_SCHEME = regex(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_PULL = regex(r"(?:([^/#@:\s]+)/([^/#@:\s]+))?#([0-9]+)(?:@(.*))?", re.DOTALL)
+_NUMBER = regex(r"[1-9][0-9]{0,9}")
+_DIGITS = regex(r"[0-9]{1,10}")
+_HASH = regex(r"[0-9a-f]{7,64}")
+_FULL_NAME = regex(r"refs/(heads|tags|pull)/(.+)", re.DOTALL)
+_PULL_HEAD = regex(r"([1-9][0-9]{0,9})/head")
+_WITH_COLON = regex(r"([^:]*):(.*)", re.DOTALL)
+_FOREIGN = regex(r"[^A-Za-z0-9._/@+#%=,:-]")
 
 
 def parse_ref(text: str) -> Ref:

@@ -3,17 +3,18 @@
 import re
 from collections.abc import Callable
 
+from regraft.core.patterns import regex
 from regraft.core.quoting import quoted
 from regraft.core.ref_names import bad_ref, check_alphabet, parse_name, parse_repository
 from regraft.core.refs import HashRef, NameRef, PullRef, Ref, Repository
 
 LONGEST = 1024
-_FOREIGN = re.compile(r"[^A-Za-z0-9._~/:@+#%=,?&-]")
-_URL = re.compile(r"https://([^/?#]*)(/[^?#]*)?(?:[?#].*)?", re.IGNORECASE)
-_HOST = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*(?::[1-9][0-9]{0,4})?")
-_ESCAPE = re.compile(r"%(?:[0-9A-Fa-f]{2})?")
-_NUMBER = re.compile(r"[1-9][0-9]{0,9}")
-_HASH = re.compile(r"[0-9a-f]{7,64}")
+_FOREIGN = regex(r"[^A-Za-z0-9._~/:@+#%=,?&-]")
+_URL = regex(r"https://([^/?#]*)(/[^?#]*)?(?:[?#].*)?", re.IGNORECASE)
+_HOST = regex(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*(?::[1-9][0-9]{0,4})?")
+_ESCAPE = regex(r"%(?:[0-9A-Fa-f]{2})?")
+_NUMBER = regex(r"[1-9][0-9]{0,9}")
+_HASH = regex(r"[0-9a-f]{7,64}")
 _PULL_PAGES = frozenset({"files", "commits", "changes", "checks", "conversation"})
 _FORMS = "write https://HOST/OWNER/REPO/pull/12, …/tree/BRANCH, …/commit/HASH or …/releases/tag/TAG"
 

@@ -4,14 +4,16 @@ import re
 
 from msgspec import Struct
 
+from regraft.core.patterns import regex
+
 TAIL = 200
 
-_MISSING = re.compile(
+_MISSING = regex(
     r"(?:couldn't find remote ref|no such remote ref|not our ref|unadvertised object) (\S+)", re.IGNORECASE
 )
-_NO_HASH_WANTS = re.compile(r"does not allow request for unadvertised object", re.IGNORECASE)
-_FILTER_IGNORED = re.compile(r"filtering not recognized by server", re.IGNORECASE)
-_FILTER_REFUSED = re.compile(r"filter '[^']*' not supported|tree filter allows max depth", re.IGNORECASE)
+_NO_HASH_WANTS = regex(r"does not allow request for unadvertised object", re.IGNORECASE)
+_FILTER_IGNORED = regex(r"filtering not recognized by server", re.IGNORECASE)
+_FILTER_REFUSED = regex(r"filter '[^']*' not supported|tree filter allows max depth", re.IGNORECASE)
 
 
 class Failure(Struct, frozen=True):

@@ -5,12 +5,12 @@ import re
 from msgspec import Struct
 
 from regraft.core.globs import matching
-from regraft.core.patterns import pattern
+from regraft.core.patterns import regex
 from regraft.core.refs import Repository
 
-_SCHEME = pattern(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/]*)(?P<path>/.*)", re.DOTALL)
-_SCP = pattern(r"(?P<authority>[^/:]+):(?P<path>.+)", re.DOTALL)
-_LAST_TWO = pattern(r"(?P<before>|.*[/:])(?P<owner>[^/:]+)/(?P<name>[^/]+?)(?P<suffix>\.git)?/*", re.DOTALL)
+_SCHEME = regex(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/]*)(?P<path>/.*)", re.DOTALL)
+_SCP = regex(r"(?P<authority>[^/:]+):(?P<path>.+)", re.DOTALL)
+_LAST_TWO = regex(r"(?P<before>|.*[/:])(?P<owner>[^/:]+)/(?P<name>[^/]+?)(?P<suffix>\.git)?/*", re.DOTALL)
 
 
 class RepositoryUrl(Struct, frozen=True):

@@ -1,17 +1,17 @@
 """Which requirements of an environment are not met, and which of those were met before."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from regraft.core.baseline import Distribution
+from regraft.core.patterns import regex
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
-_SEPARATORS = re.compile(r"[-_.]+")
+_SEPARATORS = regex(r"[-_.]+")
 
 
 class Violation(Struct, frozen=True):

@@ -1,11 +1,11 @@
 """Which commit a ref means, judged from what a repository says of itself."""
 
-import re
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
 from regraft.core.objects import Commit, Tree, parse_commit
+from regraft.core.patterns import regex
 from regraft.core.plan import Note
 from regraft.core.refs import HashRef, NameRef
 from regraft.core.spelling import near
@@ -13,7 +13,7 @@ from regraft.errors import InputError
 
 SHOWN = 5
 
-_NAME = re.compile(r"refs/(?:heads|tags)/[^\x00-\x20\x7f~^:?*\[\\]+")
+_NAME = regex(r"refs/(?:heads|tags)/[^\x00-\x20\x7f~^:?*\[\\]+")
 _WORDS = {"refs/heads/": "branch", "refs/tags/": "tag"}
 
 

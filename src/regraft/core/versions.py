@@ -3,16 +3,18 @@
 import re
 from collections.abc import Iterable
 
+from regraft.core.patterns import regex
+
 # setuptools-scm, versioneer, hatch-vcs and pbr say one of these where no tag is in reach.
-_FALLBACK = re.compile(
+_FALLBACK = regex(
     r"0(?:\.0)*(?:\.dev\d+|\.post\d+(?:\.dev\d+)?)?(?:\+.*)?"  # 0.0.0, 0.0.0.dev1+g12ab, 0.0.post1.dev3
     r"|0\.1\.dev\d+\+.*"  # 0.1.dev12+g12ab
     r"|0\+unknown.*",
     re.DOTALL,
 )
-_FIRST = re.compile(r"0\.1\.dev\d+")
-_COMPUTED = re.compile(r".*(?:\.dev\d+|\+g[0-9a-f]{4,}.*|\.post\d+\.dev\d+.*)", re.DOTALL)
-_TAG = re.compile(r"(?:.*[-_/])?v?(\d+(?:\.\d+)+.*)")
+_FIRST = regex(r"0\.1\.dev\d+")
+_COMPUTED = regex(r".*(?:\.dev\d+|\+g[0-9a-f]{4,}.*|\.post\d+\.dev\d+.*)", re.DOTALL)
+_TAG = regex(r"(?:.*[-_/])?v?(\d+(?:\.\d+)+.*)")
 
 
 def is_fallback(version: str, baseline: str | None) -> bool:

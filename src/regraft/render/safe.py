@@ -1,9 +1,10 @@
 """Hostile text, made harmless for a terminal, a log and a Markdown page."""
 
-import re
 import unicodedata
 
-_PLAIN = re.compile(r"[ -~]*")
+from regraft.core.patterns import regex
+
+_PLAIN = regex(r"[ -~]*")
 
 
 def text(value: str, limit: int = 400) -> str:
@@ -41,7 +42,7 @@ def log_line(value: str) -> str:
     return f"\\{line}" if line.lstrip().startswith("::") else line
 
 
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&@:/])")
+_MARKDOWN = regex(r"([\\`*_{}\[\]()<>#+\-.!|~&@:/])")
 
 
 def markdown(value: str, limit: int = 400) -> str:
