@@ -153,6 +153,8 @@ class GitServer:
     status: int | None = None  # answer everything with this
     delay: float = 0.0
     before_fetch: Callable[[], object] | None = None  # called once, when objects are about to be handed out
+    before_second: Callable[[], object] | None = None  # called once, when a second git process comes
+    comers: int = 0
     authorizations: list[str | None] = field(default_factory=list)
     stopping: threading.Event = field(default_factory=threading.Event)
 
@@ -198,6 +200,10 @@ class _Handler(BaseHTTPRequestHandler):
         elif state.status:
             self._answer(state.status, [], b"<html>\n\t<p>a page</p>\n</html>\n")
         else:
+            if self.command == "GET":
+                state.comers += 1
+                if state.comers == 2 and state.before_second:
+                    state.before_second()
             if state.before_fetch and self.command == "POST" and b"want " in body:
                 act, state.before_fetch = state.before_fetch, None
                 act()

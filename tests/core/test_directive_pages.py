@@ -167,6 +167,7 @@ def bodies(draw: st.DrawFn) -> str:
 @example(body="http://a.b/`'><a href='`\nci-x-pr: v1v\n`<a href='`\n")  # the first backtick is part of the address
 @example(body="~~```~~~~~~\nci-x-pr: v1v\n`~~``")
 @example(body="**a\nci-x-pr: v1v\n\x0b**")
+@example(body="|a|b|\n|-|-|\n</b>\na\n\t<pre>\nci-x-pr: v1v\n")  # raw HTML ends a table, for GitHub
 @example(body="+ + + + + + + + + + + \n\nci-x-pr: v1v\n")
 def test_what_is_accepted_is_plain_text_on_the_page(render: Callable[[str], str], body: str) -> None:
     accepted = [one.ref.text for one in read_body(body, WORDS).directives]

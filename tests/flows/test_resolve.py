@@ -532,8 +532,9 @@ def test_a_branch_that_moves_on_between_list_and_fetch_stays_what_was_listed(
 ) -> None:
     up = make_repository()
     old = up.commit("main")
-    git_server.before_fetch = lambda: up.commit("main")
+    git_server.before_second = lambda: up.commit("main")
     assert ask(None)[0].commit == old
+    assert up.heads["refs/heads/main"] != old
 
 
 @pytest.mark.parametrize("protocol", [0, 2])

@@ -46,7 +46,7 @@ class GithubParagraph:
 
 
 def line_places(lines: Sequence[str], opaque: AbstractSet[int]) -> dict[int, Place]:
-    """Lines that GitHub does not show as plain text although CommonMark does. `opaque` are those of code and raw HTML.
+    """Lines that GitHub does not show as plain text although CommonMark does. `opaque` are those of fences and raw HTML.
 
     A footnote goes on over the lines of its paragraph, as a quote does; a quote does so even after a link's definition.
     A table of one column needs no bar: `:-` under a line makes that line its header, and the lines below it cells.

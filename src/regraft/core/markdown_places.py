@@ -17,7 +17,7 @@ _DEEPEST = 60  # the parser drops what is nested deeper than this, blocks or bra
 _DEEP = _DEEPEST - 2
 _NESTED = "behind something that is nested too deeply, or raw HTML that is not well formed"
 _BLOCKS = {"fence": "in a fenced code block", "code_block": "in an indented code block", "table_open": "in a table"}
-_OPAQUE = ("fence", "code_block", "html_block")
+_OPAQUE = ("fence", "html_block")
 _SHOWN = ("text", "styled")
 _STYLES = ("em", "strong", "s")
 
@@ -46,7 +46,7 @@ class _Finder:
         self.lines = [line.replace("\0", "\ufffd") for line in lines]  # as the parser reads it
         self.spots = [Spot(spot.line, spot.column, spot.word.replace("\0", "\ufffd")) for spot in spots]
         self.spot_lines = [spot.line for spot in self.spots]
-        self.opaque: set[int] = set()  # lines of code and raw HTML
+        self.opaque: set[int] = set()  # lines of fences and raw HTML
         self.found: dict[int, Place] = {}  # by line
         self.comments: dict[int, int] = {}  # line -> serial of the comment that hides it
         self.html = RawHtml()

@@ -1,0 +1,97 @@
+"""What others read has a file here: a change of a contract is a change of that file, and is seen."""
+
+import json
+from pathlib import Path
+
+from regraft.core import document
+from regraft.core.baseline import Baseline, BaselineDependency, BaselinePatch, Distribution
+from regraft.core.baseline_document import decode_baseline, encode_baseline
+from regraft.core.findings import Finding, Witness
+from regraft.core.objects import Commit, Sha256, Tree
+from regraft.core.plan import BaselineSource, Note, PlannedDependency, PlannedImage, PlannedPatch, Source
+from regraft.core.receipt import Environment, FoundDependency, FoundImport, Held, Receipt, Times
+from regraft.core.receipt_document import decode_receipt, encode_receipt, seal
+from regraft.errors import InputError, MistakesError, OutsideError, RefusedError, RegraftError
+
+GOLDEN = Path(__file__).parent / "golden"
+
+BASELINE = Baseline(
+    schema="regraft.baseline/1",
+    image="rocm",
+    reference="rocm/sgl-dev:miles",
+    python="3.12.3",
+    dependencies={
+        "sglang": BaselineDependency(
+            commit=Commit("1" * 40),
+            tree=Tree("2" * 40),
+            patches=(BaselinePatch("docker/sglang.patch", Sha256("3" * 64)),),
+            distributions={"sglang": "0.5.1"},
+            untracked=("notes.txt",),
+        )
+    },
+    environment=(Distribution("sglang", "0.5.1", ("torch>=2",)), Distribution("torch", "2.9.1")),
+)
+FINDING = Finding(
+    rule="import-elsewhere",
+    severity="error",
+    message="sglang is found outside the checkout",
+    path="/sgl-workspace/sglang",
+    witnesses=(Witness("/opt/venv/lib/site-packages/a.pth", 1, "puts it in front"),),
+    fix="remove the file",
+)
+RECEIPT = seal(
+    Receipt(
+        schema="regraft.receipt/1",
+        digest=Sha256("0" * 64),
+        plan=Sha256("4" * 64),
+        request=Sha256("5" * 64),
+        project="miles",
+        manifest=Sha256("6" * 64),
+        suites=("stage-c",),
+        image=PlannedImage("rocm", "rocm/sgl-dev:miles", None),
+        baseline=BaselineSource("file", Sha256("7" * 64)),
+        verdict="no",
+        dependencies={
+            "sglang": FoundDependency(
+                planned=PlannedDependency(
+                    action="override",
+                    ref="#12",
+                    source=Source("body", 3, 1),
+                    url="https://github.com/sgl-project/sglang",
+                    commit=Commit("8" * 40),
+                    tree=Tree("9" * 40),
+                    patches=(PlannedPatch("docker/sglang.patch", Sha256("3" * 64), "applies"),),
+                ),
+                before=Held(Commit("1" * 40), Tree("2" * 40), {"sglang": "0.5.1"}),
+                after=Held(Commit("8" * 40), Tree("9" * 40), {"sglang": "0.5.2"}),
+                imports=(FoundImport("sglang", ("/sgl-workspace/sglang/python/sglang/__init__.py",)),),
+            )
+        },
+        environment=Environment("3.12.3", (Distribution("sglang", "0.5.1"),), (Distribution("sglang", "0.5.2"),)),
+        findings=(FINDING,),
+        notes=(Note("notice", "body-frozen", "the body is the event's"),),
+        times=Times("2026-08-21T10:00:00Z", 1.5),
+    )
+)
+
+
+def test_the_baseline() -> None:
+    assert encode_baseline(BASELINE) == (GOLDEN / "baseline.json").read_bytes()
+    assert decode_baseline((GOLDEN / "baseline.json").read_bytes(), "rocm") == BASELINE
+
+
+def test_the_receipt() -> None:
+    assert encode_receipt(RECEIPT) == (GOLDEN / "receipt.json").read_bytes()
+    assert decode_receipt((GOLDEN / "receipt.json").read_bytes(), "receipt.json") == RECEIPT
+
+
+def test_a_finding() -> None:
+    shape = ["rule", "severity", "confidence", "path", "line", "column", "message", "witnesses", "fix"]
+    assert sorted(document.plain(FINDING)) == sorted(shape)
+    assert sorted(document.plain(FINDING.witnesses[0])) == ["line", "message", "path"]
+
+
+def test_the_exit_codes() -> None:
+    codes = {kind.__name__: kind.exit_code for kind in (RefusedError, InputError, MistakesError, OutsideError)}
+    assert codes == json.loads((GOLDEN / "exit-codes.json").read_text())
+    assert RegraftError.exit_code == 70
