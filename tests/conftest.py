@@ -1,6 +1,7 @@
 """Real git repositories, a real git server and a git that keeps a record, quick enough to make one for each test."""
 
 import contextlib
+import json
 import os
 import shutil
 import subprocess
@@ -239,3 +240,52 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
+
+
+class GitHubApi(ThreadingHTTPServer):
+    """Answers every GET with `status`, `headers` and `body`: at first with an open pull request, `pull`."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _ApiHandler)
+        self.status = 200
+        self.pull = {
+            "body": "ci-sglang-pr: #1\r\n",
+            "head": {"sha": "1" * 40},
+            "base": {"ref": "main"},
+            "state": "open",
+            "merged": False,
+        }
+        self.body = json.dumps(self.pull).encode()
+        self.headers: dict[str, str] = {"content-type": "application/json; charset=utf-8"}
+        self.seen: list[tuple[str, str | None]] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class _ApiHandler(BaseHTTPRequestHandler):
+    server: GitHubApi
+
+    def do_GET(self) -> None:
+        self.server.seen.append((self.path, self.headers["authorization"]))
+        self.send_response(self.server.status)
+        for name, value in self.server.headers.items():
+            self.send_header(name, value)
+        self.send_header("content-length", str(len(self.server.body)))
+        self.end_headers()
+        self.wfile.write(self.server.body)
+
+    def log_message(self, *_: object) -> None:
+        return
+
+
+@pytest.fixture
+def api() -> Iterator[GitHubApi]:
+    server = GitHubApi()
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()

@@ -343,6 +343,23 @@ def test_an_events_null_body_and_dispatch_inputs(gate: Gate) -> None:
     assert answer.json["directives"][0]["source"]["kind"] == "input"
 
 
+def test_a_rerun_reads_the_body_as_it_is_now(gate: Gate, api: Any) -> None:
+    """https://github.com/radixark/miles/pull/2674: a removed directive needed a new commit to be gone."""
+    event = gate.project.parent / "event.json"
+    frozen = {"pull_request": {"body": "ci-sglang-pr: #99", "number": 7}, "repository": {"full_name": "o/r"}}
+    event.write_text(json.dumps(frozen))
+    api.body = json.dumps(api.pull | {"body": "ci-sglang-pr: #12"}).encode()
+    token = {"GITHUB_TOKEN": "secret", "GITHUB_API_URL": api.url}
+    answer = gate.run("--event", str(event), **token)
+    assert answer.code == 0
+    assert "body: as it is now" in answer.out
+    assert "[body-changed]" in answer.out
+    assert gate.commits["pull"] in answer.out
+    assert "secret" not in answer.out + answer.err
+    api.status, api.body = 502, b"down"
+    assert gate.run("--event", str(event), **token).code == 3
+
+
 def test_in_actions_the_runs_own_event_is_read(gate: Gate) -> None:
     event = gate.project.parent / "event.json"
     event.write_text(json.dumps({"pull_request": {"body": "ci-sglang-pr: #12"}}))
