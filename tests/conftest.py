@@ -249,6 +249,7 @@ class GitHubApi(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _ApiHandler)
         self.status = 200
         self.pull = {
+            "number": 7,
             "body": "ci-sglang-pr: #1\r\n",
             "head": {"sha": "1" * 40},
             "base": {"ref": "main"},

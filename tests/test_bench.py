@@ -22,7 +22,7 @@ def bench() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize(("ratio", "code"), [(2.0, 0), (2.6, 0), (3.2, 1)])
+@pytest.mark.parametrize(("ratio", "code"), [(2.0, 0), (2.6, 0), (4.0, 1)])
 def test_a_ratio_above_bound_and_slack_is_red(
     bench: ModuleType, capsys: pytest.CaptureFixture[str], ratio: float, code: int
 ) -> None:

@@ -53,8 +53,8 @@ def test_none_where_the_token_sees_no_such_pull_request(api: Any) -> None:
         (403, b'{"message": "limit"}', {"x-ratelimit-limit": "60", "x-ratelimit-remaining": "0",
                                         "x-ratelimit-reset": "1700000000"}, "rate-limited"),
         (200, b"[]", {}, "api-shape"),
-        (200, b'{"body": 3}', {}, "api-shape"),
-        (200, b'{"body": "", "head": {"sha": "main"}, "base": {"ref": "main"}, "state": "open"}', {}, "api-shape"),
+        (200, b'{"number": 7, "body": 3}', {}, "api-shape"),
+        (200, b'{"number": 7, "body": "", "head": {"sha": "main"}, "base": {"ref": "main"}, "state": "open"}', {}, "api-shape"),
         (200, b"not json", {}, "api-shape"),
         (301, b"", {"location": "https://elsewhere.example/"}, "api-refused"),
     ],
@@ -76,6 +76,34 @@ def test_no_server_is_no_answer(api: Any) -> None:
         GitHub("http://127.0.0.1:1", "github.com", "secret").pull_request("o/r", 7)
     assert caught.value.code == "no-answer"
     assert url
+
+
+def test_a_token_with_a_line_end_is_trimmed_and_one_that_is_none_is_not_repeated(api: Any) -> None:
+    trimmed = GitHub.of({"GITHUB_TOKEN": "secret\n", "GITHUB_API_URL": api.url})
+    assert trimmed is not None
+    trimmed.pull_request("o/r", 7)
+    assert api.seen[-1][1].endswith(" secret")
+    for value in ("sec ret", "s3cr3té"):
+        with pytest.raises(InputError) as caught:
+            GitHub.of({"GITHUB_TOKEN": value, "GITHUB_API_URL": api.url})
+        assert caught.value.code == "bad-token"
+        assert value not in str(caught.value)
+
+
+def test_an_answer_about_another_pull_request_is_none(api: Any) -> None:
+    with pytest.raises(OutsideError) as caught:
+        github(api).pull_request("o/r", 8)
+    assert caught.value.code == "api-shape"
+
+
+def test_an_unknown_charset_and_a_broken_address(api: Any) -> None:
+    api.headers["content-type"] = "application/json; charset=nope"
+    with pytest.raises(OutsideError) as caught:
+        github(api).pull_request("o/r", 7)
+    assert caught.value.code == "api-shape"
+    with pytest.raises(InputError) as bad:
+        http.get("http://[::1", headers={})
+    assert bad.value.code == "bad-url"
 
 
 def test_a_token_does_not_travel_in_the_clear() -> None:

@@ -110,6 +110,55 @@ def test_a_wrong_command_line_is_exit_2_without_a_traceback(
     assert "Traceback" not in answer.stderr
 
 
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("schema >&-", 3),
+        ("--version >&-", 3),
+        ("--version > /dev/full", 3),
+        ("--help > /dev/full", 3),
+        ("schema > /dev/full", 3),
+        ("plan --body - <&-", 2),
+    ],
+)
+def test_closed_and_full_streams_are_no_yes_and_no_traceback(line: str, code: int, tmp_path: Path) -> None:
+    (tmp_path / "regraft.toml").write_text('[project]\nname = "p"\n[images.i]\n')
+    argv = f"{sys.executable} -m regraft {line}"
+    env = {"PATH": os.environ["PATH"]}
+    answer = subprocess.run(argv, shell=True, capture_output=True, text=True, cwd=tmp_path, env=env, check=False)
+    assert "Traceback" not in answer.stderr
+    assert "bug" not in answer.stderr
+    assert answer.returncode == code
+
+
+def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path) + b"/bad\xff"
+    os.mkdir(folder)
+    for name in (b"up", b"project"):
+        os.mkdir(folder + b"/" + name)
+    subprocess.run(["git", "init", "-q", "--bare", folder + b"/up"], check=True, env={"PATH": os.environ["PATH"]})
+    with open(folder + b"/project/regraft.toml", "w") as manifest:
+        manifest.write('[project]\nname = "p"\n[dependencies.e]\nurl = "../up"\nbranch = "main"\n')
+        manifest.write('[images.i]\n[images.i.baked.e]\npath = "/x"\n')
+    argv = [sys.executable, "-m", "regraft", "plan", "--set", "ci_e_pr=main", "--project", folder + b"/project"]
+    answer = subprocess.run(argv, capture_output=True, env={"PATH": os.environ["PATH"]}, check=False, timeout=60)
+    assert answer.returncode == 2
+    assert b"[no-such-ref]" in answer.stderr
+
+
+def test_in_actions_errors_are_on_the_summary_page_as_text(tmp_path: Path) -> None:
+    page = tmp_path / "summary"
+    code_of(
+        InputError("bad-ref", "<b>@everyone</b>", where="body:1:1", hint="write it"),
+        (),
+        {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(page)},
+    )
+    text = page.read_text()
+    assert "<b>" not in text
+    assert "@everyone" not in text
+    assert "write it" in text
+
+
 def test_nobody_reads_any_more(tmp_path: Path) -> None:
     """`regraft --help | head -0`: no traceback and no noise."""
     argv = f"{sys.executable} -m regraft schema | true"

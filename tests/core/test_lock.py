@@ -74,3 +74,10 @@ def test_a_lock_that_is_not_there_is_missing() -> None:
     with pytest.raises(InputError) as caught:
         read_lock(None, Lock("lock", None))
     assert (caught.value.code, caught.value.where) == ("lock-missing", "lock")
+
+
+def test_a_key_that_stands_twice_is_no_answer() -> None:
+    one, other = "1" * 40, "2" * 40
+    with pytest.raises(InputError) as caught:
+        read_lock(f'{{"c": "{one}", "c": "{other}"}}'.encode(), Lock("l.json", "/c"))
+    assert caught.value.code == "lock-unreadable"

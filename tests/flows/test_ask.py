@@ -91,3 +91,8 @@ def test_mistakes_of_all_sources_come_at_once() -> None:
         "body:1:1",
         "body:3:15",
     ]
+
+
+def test_half_a_character_from_json_is_no_crash() -> None:
+    asked = ask(VOCABULARY, settings=(), body=None, event=event("> ci-sglang-pr: #1 \ud800"), find_pull=None)
+    assert [one.text.encode() for one in asked.body.ignored] != []

@@ -1,6 +1,8 @@
 """The only module that writes files."""
 
 import os
+import stat
+import sys
 import tempfile
 from pathlib import Path
 
@@ -27,27 +29,56 @@ def read(path: Path, limit: int) -> bytes:
     return data
 
 
+def read_standard_input(limit: int) -> bytes:
+    """All of it, at most `limit` bytes and one more. Raises InputError `no-input` where it is closed."""
+    if sys.stdin is None:
+        raise InputError("no-input", "it is closed", where="standard input", hint="pipe the text in, or name a file")
+    return sys.stdin.buffer.read(limit + 1)
+
+
 def write(path: Path, data: bytes) -> None:
     """Put `data` at `path`, whole or not at all: a reader, and a kill, sees the old file or the new one.
 
-    Missing folders above it are made. Raises OutsideError (no-permission, disk-full, not-written).
+    Missing folders above it are made. A link is followed, a file keeps its mode, and what is no regular file (a pipe, a
+    terminal) is written to instead of being replaced. Raises OutsideError (no-permission, disk-full, system).
     """
-    temporary: str | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        mode = _mode(path)
+        if mode is not None and not stat.S_ISREG(mode):
+            path.write_bytes(data)
+        else:
+            _replace(path.resolve(), data, mode)
+    except OSError as error:
+        raise outside(error, str(path)) from None
+
+
+def _mode(path: Path) -> int | None:
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _replace(path: Path, data: bytes, mode: int | None) -> None:
+    """A temporary file beside it, then a rename; a new file's mode is what the umask leaves."""
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+    try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
             stream.flush()
+            os.fchmod(stream.fileno(), stat.S_IMODE(mode) if mode is not None else 0o666 & ~_umask())
             os.fsync(stream.fileno())
-            os.fchmod(stream.fileno(), 0o644)
         os.replace(temporary, path)  # noqa: PTH105 - the path is a string here
-        temporary = None
-    except OSError as error:
-        raise outside(error, str(path)) from None
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def append(path: Path, data: bytes) -> None:

@@ -150,7 +150,7 @@ class Scratch:
         from urllib.parse import quote  # noqa: PLC0415 - a server needs neither of the two
 
         self._git.trust(folder)
-        return f"file://{quote(str(folder))}"
+        return f"file://{quote(os.fsencode(folder))}"
 
     def _folder(self, url: str) -> Path | None:
         parsed = parse_repository_url(url)

@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -13,15 +15,35 @@ BUG = 70
 INTERRUPTED = 130
 
 
+class Terminated(BaseException):
+    """SIGTERM or SIGHUP, as an exception: every `with` block on the way ends as it should."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.signal = number
+
+
+def _terminate(number: int, _frame: object) -> None:
+    raise Terminated(number)
+
+
 class Boundary:
     """`with Boundary(words, environ) as edge: edge.code = ...`: afterwards `edge.code` is the exit code, whatever came."""
 
     def __init__(self, words: Sequence[str], environ: Mapping[str, str]) -> None:
         self.code = BUG
+        self._closed = False
         self._words = words
         self._environ = environ
 
     def __enter__(self) -> Self:
+        """A cancelled job gets SIGTERM first: what is private is taken away, and what was started is ended, then too."""
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) == signal.SIG_DFL:
+                signal.signal(number, _terminate)
+        if sys.stdout is None:  # closed by the caller; what is printed there is lost, and that is no success
+            self._closed = True
+            sys.stdout = Path(os.devnull).open("w", encoding="utf-8")
         return self
 
     def __exit__(
@@ -35,6 +57,9 @@ class Boundary:
             case KeyboardInterrupt():
                 self._say("interrupted")
                 self.code = INTERRUPTED
+            case Terminated():
+                self._say("terminated")
+                self.code = 128 + error.signal
             case BrokenPipeError():
                 self._drop_output()
             case RegraftError():
@@ -54,11 +79,14 @@ class Boundary:
     def _flush(self) -> bool:
         try:
             sys.stdout.flush()
+            if self._closed:
+                self._report(OutsideError("closed-output", "standard output is closed: nobody saw the answer"))
         except BrokenPipeError:
             self._drop_output()
         except OSError as error:
             from regraft.adapters.files import outside  # noqa: PLC0415
 
+            self._drop_output()
             self._report(outside(error, "standard output"))
         return False
 
@@ -80,6 +108,18 @@ class Boundary:
         self._say(error_text(mistakes))
         if self._environ.get("GITHUB_ACTIONS") == "true":
             print(annotations(mistakes), end="", file=sys.stderr)
+            self._summarize(mistakes)
+
+    def _summarize(self, mistakes: Sequence[RegraftError]) -> None:
+        """A red run is read on its summary page first."""
+        from regraft.adapters import files  # noqa: PLC0415 - only in Actions
+        from regraft.render.errors import summary  # noqa: PLC0415
+
+        if path := self._environ.get("GITHUB_STEP_SUMMARY"):
+            try:
+                files.append(Path(path), summary(mistakes).encode())
+            except OutsideError as error:
+                self._say(str(error))
 
     def _bug(self, error: Exception) -> None:
         from regraft.render.errors import bug_report  # noqa: PLC0415

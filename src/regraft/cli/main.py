@@ -4,6 +4,7 @@ A command is a module with `configure(parser)` and `run(args) -> int`; it import
 gate runs in a cold process at the head of every pull request.
 """
 
+import io
 import os
 import sys
 
@@ -23,26 +24,37 @@ COMMANDS = {
 _USAGE = (
     "usage: regraft COMMAND [OPTION]...\n\nProves what a CI run on a baked container image really tests.\n\ncommands:\n"
 )
-_BUG = 70
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code: 0 yes, 1 no, 2 your input, 3 the outside world, 130 interrupted."""
     words = sys.argv[1:] if argv is None else argv
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     if words in (["--version"], ["-V"]):
-        print(f"regraft {__version__}")
-        return 0
+        return _say(f"regraft {__version__}\n")
     if words in ([], ["--help"], ["-h"], ["help"]):
-        print(_USAGE + "".join(f"  {name:<14}{line}\n" for name, line in COMMANDS.items()), end="")
-        return 0 if words else 2
+        code = _say(_USAGE + "".join(f"  {name:<14}{line}\n" for name, line in COMMANDS.items()))
+        return code if words else 2
     from regraft.cli import boundary  # noqa: PLC0415 - `--version` pays for nothing
 
     with boundary.Boundary(words, dict(os.environ)) as edge:
         edge.code = _run(words)
     return edge.code
+
+
+def _say(text: str) -> int:
+    """Print without the boundary, which these answers do not pay for: 3 where nobody can read it."""
+    try:
+        if sys.stdout is None:  # closed by the caller
+            return 3
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 3
+    return 0
 
 
 def _run(words: list[str]) -> int:

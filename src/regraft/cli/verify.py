@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     from regraft.flows.verify import verify  # noqa: PLC0415
 
     started = time.monotonic()
-    data = sys.stdin.buffer.read(LIMIT + 1) if args.plan == "-" else files.read(Path(args.plan), LIMIT)
+    data = files.read_standard_input(LIMIT) if args.plan == "-" else files.read(Path(args.plan), LIMIT)
     plan = decode_plan(data, "standard input" if args.plan == "-" else args.plan)
     project = open_project(args.project)
     environ = dict(os.environ)

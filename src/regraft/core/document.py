@@ -37,7 +37,7 @@ def decode(data: bytes, kind: type[Document], schema: str, name: str) -> Documen
     if len(data) > LIMIT:
         raise InputError("too-large", f"{len(data)} bytes; at most {LIMIT} are read", where=name)
     try:
-        raw = json.loads(data, object_pairs_hook=_unique)
+        raw = json.loads(data, object_pairs_hook=unique)
     except (ValueError, RecursionError) as error:
         raise InputError("not-json", f"not a JSON document: {error}", where=name) from None
     found = raw.get("schema") if isinstance(raw, dict) else None
@@ -55,7 +55,8 @@ def decode(data: bytes, kind: type[Document], schema: str, name: str) -> Documen
     return document
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """For `json.loads(object_pairs_hook=unique)`: ValueError for a key that stands twice, of which one would be dropped."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a key stands twice in one object")

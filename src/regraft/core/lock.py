@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from regraft.core.document import unique
 from regraft.core.manifest import Lock
 from regraft.core.objects import Commit, parse_commit
 from regraft.errors import InputError
@@ -33,7 +34,7 @@ def read_lock(data: bytes | None, lock: Lock) -> Commit:
 
 def _json(text: str, lock: Lock) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=unique)
     except (ValueError, RecursionError) as error:
         raise _unreadable(lock, f"not JSON: {str(error)[:200]}") from None
 

@@ -15,9 +15,11 @@ class PullRequest(Struct, frozen=True):
     merged: bool
 
 
-def parse_pull_request(raw: Any) -> PullRequest:
+def parse_pull_request(raw: Any, number: int) -> PullRequest:
     """The pull request in an answer of `GET /repos/{owner}/{repo}/pulls/{number}`, or ValueError."""
     try:
+        if raw["number"] != number:
+            raise ValueError(f"it is number {raw['number']!r:.40}, and {number} was asked for")
         body = raw["body"]
         if body is not None and not isinstance(body, str):
             raise ValueError("its body is not text")

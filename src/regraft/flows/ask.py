@@ -10,7 +10,7 @@ from regraft.core.directives import Reading, Vocabulary
 from regraft.core.event import Event
 from regraft.core.plan import Note
 from regraft.core.pull_request import PullRequest
-from regraft.errors import OutsideError, raise_all
+from regraft.errors import OutsideError
 
 FindPull = Callable[[str, int], PullRequest | None]
 """(`owner/name`, number) -> the pull request as it is now, or None where there is none to be seen."""
@@ -24,17 +24,17 @@ def ask(
     event: Event | None,
     find_pull: FindPull | None,
 ) -> Asked:
-    """Read every source, and raise all mistakes of all of them at once.
+    """Read every source. Mistakes of all of them are in the answer; OutsideError where the body as it is now cannot be had.
 
     `settings` are `--set` pairs; a given `body` wins over the event's; the event's is read anew where `find_pull` is there,
     since the one in the payload is frozen at the moment that started the run.
     """
-    source, text, notes = _body(body, event, find_pull)
+    source, raw, notes = _body(body, event, find_pull)
+    text = _well_formed(raw)
     given = read_inputs(settings, vocabulary)
     dispatched = read_inputs(event.inputs if event else (), vocabulary, strict=False)
     inputs = _joined(given, dispatched)
     reading = read_body(text, vocabulary) if text else Reading()
-    raise_all([*inputs.mistakes, *reading.mistakes])
     return Asked(source, inputs, reading, (*notes, *inputs.notes, *reading.notes))
 
 
@@ -53,7 +53,9 @@ def _joined(given: Reading, dispatched: Reading) -> Reading:
 def _body(body: str | None, event: Event | None, find_pull: FindPull | None) -> tuple[BodySource, str, list[Note]]:
     if body is not None:
         return "given", body, []
-    if event is None or event.body is None:
+    if event is None:
+        return "not-given", "", []
+    if event.body is None:
         return "none", "", []
     if event.repository is None or event.number is None:
         return "event", event.body, [Note("notice", "body-frozen", "the event names no pull request to read anew")]
@@ -72,6 +74,11 @@ def _body(body: str | None, event: Event | None, find_pull: FindPull | None) -> 
         return "live", pull.body, []
     message = "the body changed since the event that started this run; the body as it is now is used"
     return "live", pull.body, [Note("warning", "body-changed", message)]
+
+
+def _well_formed(text: str) -> str:
+    """JSON can hold half a character, which no file can."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if text else text
 
 
 def _lines(text: str) -> list[str]:

@@ -121,7 +121,7 @@ class _Checking(Struct):
             self.looked_at["baselines"] += 1
             baseline = decode_baseline(data, image.name)
         except InputError as error:
-            hint = error.hint or f"probe the image again: `regraft image probe {image.name} --write`"
+            hint = error.hint or f"probe the image again: `regraft image probe --image {image.name} --write`"
             self._say_of(path, ("images", image.name), "baseline-unreadable", error.message, hint)
             return
         for dependency in sorted(image.baked.keys() - baseline.dependencies.keys()):

@@ -37,6 +37,18 @@ def _annotation(error: RegraftError) -> str:
     return f"::error {','.join(properties)}::{safe.command_data(f'{place}{error.message}{hint}')}"
 
 
+def summary(errors: Sequence[RegraftError]) -> str:
+    """Markdown for `$GITHUB_STEP_SUMMARY`; what came from outside is text there."""
+    md = safe.markdown
+    lines = ["### regraft stopped", ""]
+    for error in errors:
+        place = f"{md(error.where)}: " if error.where else ""
+        lines.append(f"- **{md(error.code)}** {place}{md(error.message, 2000)}")
+        if error.hint:
+            lines.append(f"  - {md(error.hint, 2000)}")
+    return "\n".join(lines) + "\n\n"
+
+
 def bug_report(error: BaseException, words: Sequence[str]) -> str:
     """What somebody pastes when regraft itself went wrong: no environment, no values but the command line's."""
     import platform  # noqa: PLC0415 - only here
