@@ -11,12 +11,12 @@ from collections.abc import Set as AbstractSet
 from regraft.core.markdown_lines import Place
 from regraft.core.patterns import regex
 
-_RULER = regex(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+_RULER = regex(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _STRUCK = regex(r"(?<!~)(~{1,2})(?=[^~\s])[^~\n]*[^~\s]\1(?!~)")
 _TILDE_OPENS = regex(r"~(?=[^~\s])")
 _TILDE_CLOSES = regex(r"(?<=[^~\s])~")
 # GitHub makes these links as they stand, and so takes away what CommonMark would pair with a sign elsewhere.
-_ADDRESS = regex(r"(?:://|www\.)[^\s<]*?(?:[`*~]|_(?![A-Za-z0-9])|(?<![A-Za-z0-9])_)")
+_ADDRESS = regex(r"(?:://|www\.)[^\s<]*?(?:[`*~\\]|_(?![A-Za-z0-9])|(?<![A-Za-z0-9])_)")
 _CONTROL = regex("[\x01-\x08\x0b\x0c\x0e-\x1f]")
 _QUOTE = regex(r"(?:[ \t*+-]|[0-9]{1,9}[.)])*>")
 _FOOTNOTE = regex(r"(?:[ \t>*+-]|[0-9]{1,9}[.)])*\[\^[^\]]+\]:")
@@ -67,6 +67,17 @@ def line_places(lines: Sequence[str], opaque: AbstractSet[int]) -> dict[int, Pla
             )
         if place:
             found[number] = place
+    return found
+
+
+def footnote_lines(lines: Sequence[str]) -> set[int]:
+    """Lines whose text GitHub moves to the end of the page, raw HTML included."""
+    found: set[int] = set()
+    inside = False
+    for number, line in enumerate(lines):
+        inside = bool(line.strip(" \t")) and (inside or _FOOTNOTE.match(line) is not None)
+        if inside:
+            found.add(number)
     return found
 
 

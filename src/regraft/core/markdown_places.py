@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from regraft.core.markdown_github import GithubParagraph, line_places
+from regraft.core.markdown_github import GithubParagraph, footnote_lines, line_places
 from regraft.core.markdown_lines import TEXT, Place, Spot
+from regraft.core.patterns import regex
 from regraft.core.raw_html import RawHtml
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ _NESTED = "behind something that is nested too deeply, or raw HTML that is not w
 _BLOCKS = {"fence": "in a fenced code block", "code_block": "in an indented code block", "table_open": "in a table"}
 _OPAQUE = ("fence", "html_block")
 _SHOWN = ("text", "styled")
+_MAY_BE_HTML = regex(r"(?:[ \t>*+-]|[0-9]{1,9}[.)])*<")
+_ODD_BLANK = regex(r"[^\S \t]")
 _STYLES = ("em", "strong", "s")
 
 
@@ -43,9 +46,11 @@ class _Finder:
 
     def __init__(self, parser: Any, lines: Sequence[str], spots: Sequence[Spot]) -> None:
         self.parser = parser
-        self.lines = [line.replace("\0", "\ufffd") for line in lines]  # as the parser reads it
+        self.source = lines
+        self.lines = [_as_github_reads(line) for line in lines]
         self.spots = [Spot(spot.line, spot.column, spot.word.replace("\0", "\ufffd")) for spot in spots]
         self.spot_lines = [spot.line for spot in self.spots]
+        self.moved = footnote_lines(self.lines)
         self.opaque: set[int] = set()  # lines of fences and raw HTML
         self.found: dict[int, Place] = {}  # by line
         self.comments: dict[int, int] = {}  # line -> serial of the comment that hides it
@@ -61,7 +66,7 @@ class _Finder:
         for line, serial in self.comments.items():
             if serial == self.html.comment:
                 self.found[line] = Place("hidden", "behind an HTML comment that nothing closes", unclosed=True)
-        for line, place in line_places(self.lines, self.opaque).items():
+        for line, place in line_places(self.source, self.opaque).items():
             if line in self.found and self.found[line].kind in _SHOWN:
                 self.found[line] = place
         return [self.found.get(spot.line) or self._nowhere() for spot in self.spots]
@@ -88,6 +93,7 @@ class _Finder:
         if reason := _BLOCKS.get(token.type):
             self._hide(token, reason)
         elif token.type == "html_block":
+            self._moved(token)
             self._html_block(token)
         elif token.type == "inline":
             self._inline(token)
@@ -97,6 +103,10 @@ class _Finder:
         start, end = token.map or (0, 0)
         first, last = bisect_left(self.spot_lines, start), bisect_left(self.spot_lines, end)
         return [spot for spot in self.spots[first:last] if spot.line not in self.found]
+
+    def _moved(self, token: "Token") -> None:
+        """Raw HTML of a footnote opens and closes nothing where it is written, but who knows what at the page's end."""
+        self.html.broken = self.html.broken or bool(token.map and token.map[0] in self.moved)
 
     def _hide(self, token: "Token", reason: str) -> None:
         for spot in self._inside(token):
@@ -158,6 +168,8 @@ class _Finder:
         marked = pieces[0] + "".join(f"{self.mark}{n}x{piece}" for n, piece in enumerate(pieces[1:]))
         children: list[Token] = []
         self.parser.inline.parse(marked if spots else token.content, self.parser, self.env, children)
+        if any(child.type == "html_inline" for child in children):
+            self._moved(token)
         self._children(children, spots)
         if spots:
             self._githubs(spots, offsets, GithubParagraph(token.content))
@@ -202,6 +214,12 @@ class _Finder:
         if style:
             return Place("styled", "inside bold, italic or struck-out text", in_list=in_list)
         return Place("text", in_list=True) if in_list else TEXT
+
+
+def _as_github_reads(line: str) -> str:
+    """No NUL; and where a line may begin raw HTML, no blank that is one for this parser and none for GitHub's."""
+    plain = line.replace("\0", "\ufffd")
+    return _ODD_BLANK.sub("\ufffd", plain) if _MAY_BE_HTML.match(plain) else plain
 
 
 def _all(word: str, text: str) -> list[int]:

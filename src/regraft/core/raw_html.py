@@ -11,8 +11,10 @@ _HIDING = regex(
     "a|blockquote|code|del|iframe|kbd|listing|math|noembed|noframes|noscript|object|option|plaintext|pre|q|s|samp|script"
     "|select|strike|style|svg|table|template|textarea|title|tt|var|xmp"
 )
-_ATTRIBUTE = r"""\s+[A-Za-z_:][A-Za-z0-9:._-]*(?:\s*=\s*(?:[^\s"'=<>`]+|'[^']*'|"[^"]*"))?"""
-_TAG = regex(rf"<(?:(/)([A-Za-z][A-Za-z0-9-]*)\s*|([A-Za-z][A-Za-z0-9-]*)(?:{_ATTRIBUTE})*\s*/?)>")
+_BLANK = r"[ \t\n]"  # a no-break blank ends no name of a tag
+_VALUE = r"""(?:[^\s"'=<>`]+|'[^']*'|"[^"]*")"""
+_ATTRIBUTE = rf"{_BLANK}+[A-Za-z_:][A-Za-z0-9:._-]*(?:{_BLANK}*={_BLANK}*{_VALUE})?"
+_TAG = regex(rf"<(?:(/)([A-Za-z][A-Za-z0-9-]*){_BLANK}*|([A-Za-z][A-Za-z0-9-]*)(?:{_ATTRIBUTE})*{_BLANK}*/?)>")
 _MARKUP = regex(r"<(?=[A-Za-z/!?])")
 
 
