@@ -98,6 +98,30 @@ def test_a_near_miss_that_nobody_sees_is_no_mistake(
         assert [one.reason for one in reading.ignored] == [reason]
 
 
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("Use ci-sglang-pr", "mentioned"),
+        ("ci-sglang-pr: #12", "repeated"),
+        ("    ci-sglang-pr: #12", "more-ignored"),
+        ("- x\nci-sglang-pr: #12\n", "in-list"),
+    ],
+)
+def test_lines_of_one_kind_are_said_a_hundred_times_and_then_counted(line: str, kind: str, grammar: Vocabulary) -> None:
+    first = "ci-sglang-pr: #12\n\n" if kind in {"repeated", "more-ignored"} else ""
+    reading = read_body(first + f"{line}\n" * 107, grammar)
+    said = [note for note in reading.notes if note.code == kind]
+    assert len(said) + len(reading.ignored) == 101
+    assert said[-1].message.startswith("... and 7 more")
+
+
+def test_mistakes_of_a_body_are_said_a_hundred_times_and_then_counted(grammar: Vocabulary) -> None:
+    mistakes = read_body("ci-sglnag-pr: #12\n\n" * 107, grammar).mistakes
+    assert [one.code for one in mistakes] == ["misspelt-key"] * 100 + ["too-many-mistakes"]
+    assert "7 more mistakes" in mistakes[-1].message
+    assert mistakes[99].where == "body:199:1"
+
+
 # Inputs
 
 
@@ -158,6 +182,13 @@ def test_an_unknown_input_is_a_mistake_when_it_was_typed_and_none_when_an_event_
     assert "ci_sglang_pr" in (mistake.hint or "")
     assert len(str(mistake)) < 600
     assert read_inputs([(name, "x")], grammar, strict=False) == NOTHING
+
+
+def test_a_project_without_dependencies_or_images_says_so() -> None:
+    (mistake,) = read_inputs([("x", "y")], Vocabulary({}, {}, {})).mistakes
+    assert mistake.hint == "the manifest has no dependencies: it takes no input"
+    (mistake,) = read_inputs([("ci_a_pr[x]", "y")], Vocabulary({"ci-a-pr": "a"}, {}, {})).mistakes
+    assert mistake.message == "'x' is no image: the manifest has no images"
 
 
 def test_an_input_given_twice_alike_is_a_note(grammar: Vocabulary) -> None:

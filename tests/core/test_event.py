@@ -58,13 +58,29 @@ def test_dispatch_inputs_are_text_whatever_their_json_type() -> None:
         (b'{"pull_request": 3}', "event-shape"),
         (b'{"pull_request": {"body": ["a"]}}', "event-shape"),
         (b'{"inputs": ["a"]}', "event-shape"),
-        (b'{"inputs": {"a": {}}}', "event-shape"),
     ],
 )
 def test_a_payload_of_another_shape_is_a_named_error(data: bytes, code: str) -> None:
     with pytest.raises(InputError) as caught:
         read_event(data, "event.json")
     assert caught.value.code == code
+
+
+def test_an_input_that_is_no_text_is_kept_as_such_for_whoever_knows_its_name() -> None:
+    assert read({"inputs": {"suites": ["a"], "matrix": {}, "ci_sglang_pr": "#12"}}).inputs == (
+        ("suites", None),
+        ("matrix", None),
+        ("ci_sglang_pr", "#12"),
+    )
+
+
+@pytest.mark.parametrize(
+    "full_name",
+    ["o", "o/", "/r", "o/r/x", "o/r\n", "o/r?x", "../r", "o/..", "o/r#1", "-o/r", "o /r", "", None, ["o/r"]],
+)
+def test_what_is_no_owner_and_name_is_no_repository(full_name: object) -> None:
+    """It becomes part of an address that a token is sent to."""
+    assert read({"repository": {"full_name": full_name}}).repository is None
 
 
 def test_hostile_types_around_the_repository_are_no_crash() -> None:

@@ -6,7 +6,7 @@ from regraft.core.directives import Vocabulary
 from regraft.core.event import Event
 from regraft.core.objects import Commit
 from regraft.core.pull_request import PullRequest
-from regraft.errors import MistakesError, OutsideError
+from regraft.errors import OutsideError
 from regraft.flows.ask import FindPull, ask
 
 VOCABULARY = Vocabulary(dependencies={"ci-sglang-pr": "sglang"}, tags={}, images={"rocm": frozenset({"sglang"})})
@@ -20,7 +20,7 @@ def live(body: str) -> FindPull:
     return find
 
 
-def event(body: str | None, **inputs: str) -> Event:
+def event(body: str | None, **inputs: str | None) -> Event:
     return Event(body, tuple(inputs.items()), "o/r", 7)
 
 
@@ -58,7 +58,16 @@ def test_a_pull_request_that_the_token_cannot_see_stops_the_run() -> None:
 
 def test_no_event_and_no_body_is_nothing_named() -> None:
     asked = ask(VOCABULARY, settings=(), body=None, event=None, find_pull=None)
-    assert (asked.source, asked.everything) == ("none", ())
+    assert (asked.source, asked.everything) == ("not-given", ())
+
+
+def test_an_event_without_a_pull_request_is_another_answer() -> None:
+    assert ask(VOCABULARY, settings=(), body=None, event=event(None), find_pull=None).source == "none"
+
+
+def test_a_given_body_leaves_the_events_inputs() -> None:
+    asked = ask(VOCABULARY, settings=(), body="x", event=event("y", ci_sglang_pr="#4"), find_pull=None)
+    assert (asked.source, [one.ref.text for one in asked.directives]) == ("given", ["#4"])
 
 
 def test_set_is_nearer_than_the_events_input() -> None:
@@ -73,20 +82,25 @@ def test_set_is_nearer_than_the_events_input() -> None:
 
 
 def test_other_inputs_of_a_dispatch_are_nobodys_mistake() -> None:
-    asked = ask(VOCABULARY, settings=(), body=None, event=event(None, stage="c", ci_sglang_pr=" "), find_pull=None)
-    assert asked.everything == ()
+    others = event(None, stage="c", suites=None, ci_sglang_pr=" ")
+    asked = ask(VOCABULARY, settings=(), body=None, event=others, find_pull=None)
+    assert (asked.everything, asked.mistakes) == ((), ())
+
+
+def test_an_input_of_ours_that_is_no_text_is_a_mistake() -> None:
+    asked = ask(VOCABULARY, settings=(), body=None, event=event(None, **{"ci_sglang_pr[rocm]": None}), find_pull=None)
+    assert [(one.code, one.where) for one in asked.mistakes] == [("not-text", "input ci_sglang_pr[rocm]")]
 
 
 def test_mistakes_of_all_sources_come_at_once() -> None:
-    with pytest.raises(MistakesError) as caught:
-        ask(
-            VOCABULARY,
-            settings=[("ci_sglang_pr", "1234")],
-            body="ci-sglan-pr: #1\n\nci-sglang-pr: --upload-pack=x",
-            event=None,
-            find_pull=None,
-        )
-    assert [mistake.where for mistake in caught.value.mistakes] == [
+    asked = ask(
+        VOCABULARY,
+        settings=[("ci_sglang_pr", "1234")],
+        body="ci-sglan-pr: #1\n\nci-sglang-pr: --upload-pack=x",
+        event=None,
+        find_pull=None,
+    )
+    assert [mistake.where for mistake in asked.mistakes] == [
         "input ci_sglang_pr",
         "body:1:1",
         "body:3:15",

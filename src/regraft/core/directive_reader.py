@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 
 from regraft.core.directive_lines import is_meant, meant_line, read_line, where
-from regraft.core.directive_values import Said, collect, parse_directive
-from regraft.core.directives import Ignored, Reading, Vocabulary
+from regraft.core.directive_values import collect, parse_directive
+from regraft.core.directives import Directive, Ignored, Reading, TagDirective, Vocabulary, input_place
 from regraft.core.markdown_lines import Place, Spot, find_places, split_lines
+from regraft.core.most import bounded
 from regraft.core.near_misses import BLANKS, Keys, Mention, Opening, scan
 from regraft.core.patterns import regex
 from regraft.core.plan import Note, Source
@@ -41,24 +42,29 @@ def read_body(text: str, vocabulary: Vocabulary) -> Reading:
     return body.reading()
 
 
-def read_inputs(pairs: Sequence[tuple[str, str]], vocabulary: Vocabulary, *, strict: bool = True) -> Reading:
+def read_inputs(pairs: Sequence[tuple[str, str | None]], vocabulary: Vocabulary, *, strict: bool = True) -> Reading:
     """What (name, value) pairs ask for; a name is a key, with `_` or `-`, and may end in `[image]`. Empty is not named.
+    None stands for a value that is no text.
 
     An unknown name is a mistake; with `strict` false only one that nearly is a key, since an event has other inputs too.
     """
     keys = Keys([*vocabulary.dependencies, *vocabulary.tags])
-    said: list[Said] = []
+    said: list[Directive | TagDirective] = []
     mistakes: list[InputError] = []
     for name, value in pairs:
-        place = f"input {name[:100]}"
         try:
             key, scope = _input_name(name, keys, strict=strict)
-            bare = value.strip(BLANKS + "\r\n")
-            if key is not None and bare:
-                said.append(Said(place, parse_directive(key, scope, bare, vocabulary, Source("input"))))
+            if key is not None and (bare := _input_value(value)):
+                said.append(parse_directive(key, scope, bare, vocabulary, Source("input"), name))
         except InputError as error:
-            mistakes.append(InputError(error.code, error.message, where=place, hint=error.hint))
-    return collect(said, Reading(mistakes=tuple(mistakes)))
+            mistakes.append(InputError(error.code, error.message, where=input_place(name), hint=error.hint))
+    return bounded(collect(said, Reading(mistakes=tuple(mistakes))), "inputs")
+
+
+def _input_value(value: str | None) -> str:
+    if value is None:
+        raise InputError("not-text", "the event's value is a list or an object", hint="give one ref as text")
+    return value.strip(BLANKS + "\r\n")
 
 
 def _input_name(name: str, keys: Keys, *, strict: bool) -> tuple[str | None, str | None]:
@@ -72,27 +78,29 @@ def _input_name(name: str, keys: Keys, *, strict: bool) -> tuple[str | None, str
         return None, None
     close = (match.key,) if match and match.key else near(written, sorted(keys.known)) or sorted(keys.known)
     names = ", ".join(key.replace("-", "_") for key in close if key)
-    raise InputError("unknown-input", f"{quoted(name, 100)} is no input of this project", hint=f"write {names[:300]}")
+    hint = f"write {names[:300]}" if names else "the manifest has no dependencies: it takes no input"
+    raise InputError("unknown-input", f"{quoted(name, 100)} is no input of this project", hint=hint)
 
 
 class _Body(Struct):
     """Collects what each line amounts to."""
 
     vocabulary: Vocabulary
-    said: list[Said] = field(default_factory=list)
+    said: list[Directive | TagDirective] = field(default_factory=list)
     ignored: list[Ignored] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     mistakes: list[InputError] = field(default_factory=list)
 
     def reading(self) -> Reading:
         reading = collect(self.said, Reading((), (), tuple(self.ignored), tuple(self.notes), tuple(self.mistakes)))
-        return Reading(
+        ordered = Reading(
             reading.directives,
             reading.tags,
             reading.ignored,
             tuple(sorted(reading.notes, key=lambda note: (note.line or 0, note.column or 0))),
             tuple(sorted(reading.mistakes, key=_body_place)),
         )
+        return bounded(ordered, "body")
 
     def account(self, one: Opening | Mention, place: Place) -> None:
         claims = is_meant(one) if isinstance(one, Opening) else one.claims
@@ -118,7 +126,7 @@ class _Body(Struct):
             return
         if place.in_list:
             self._note(one, "in-list", f"{what.key} counts, though Markdown makes it part of the list item above")
-        self.said.append(Said(where(one.line, one.column), what))
+        self.said.append(what)
 
     def _note(self, one: Opening | Mention, code: str, message: str, level: str = "notice") -> None:
         assert level in {"notice", "warning"}

@@ -1,7 +1,5 @@
 """One directive from its parts: the same for a line of a body and for an input."""
 
-from msgspec import Struct
-
 from regraft.core.directives import Directive, Reading, TagDirective, Vocabulary
 from regraft.core.patterns import regex
 from regraft.core.plan import Note, Source
@@ -14,17 +12,17 @@ _TAG = regex(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 _TAG_FOREIGN = regex(r"[^A-Za-z0-9_.-]")
 
 
-def parse_directive(
-    key: str, scope: str | None, value: str, vocabulary: Vocabulary, source: Source
+def parse_directive(  # noqa: PLR0913, PLR0917 - the parts of a directive
+    key: str, scope: str | None, value: str, vocabulary: Vocabulary, source: Source, name: str | None = None
 ) -> Directive | TagDirective:
-    """What `key[scope]: value` says, for a key of the vocabulary and a trimmed value.
+    """What `key[scope]: value` says, for a key of the vocabulary and a trimmed value; `name` is an input's, as written.
 
     InputError `unknown-scope`, `not-baked`, `takes-no-tag`, `bad-ref` or `bad-tag`, without a place.
     """
     check_scope(key, scope, vocabulary)
     if key in vocabulary.dependencies:
-        return Directive(key, vocabulary.dependencies[key], scope, parse_ref(value), source)
-    return TagDirective(key, scope, parse_tag(value), source)
+        return Directive(key, vocabulary.dependencies[key], scope, parse_ref(value), source, name)
+    return TagDirective(key, scope, parse_tag(value), source, name)
 
 
 def parse_tag(text: str) -> str:
@@ -44,8 +42,10 @@ def check_scope(key: str, scope: str | None, vocabulary: Vocabulary) -> None:
     if scope is None:
         return
     if scope not in vocabulary.images:
+        if not vocabulary.images:
+            raise InputError("unknown-scope", f"{quoted(scope)} is no image: the manifest has no images")
         near = nearest(scope, vocabulary.images)
-        known = ", ".join(sorted(vocabulary.images)) or "none"
+        known = ", ".join(sorted(vocabulary.images))
         hint = f"write {key}[{near}]: …" if near else f"the images are: {known[:300]}"
         raise InputError("unknown-scope", f"{quoted(scope)} is no image of this project", hint=hint)
     if key in vocabulary.dependencies:
@@ -59,31 +59,23 @@ def check_scope(key: str, scope: str | None, vocabulary: Vocabulary) -> None:
         raise InputError("takes-no-tag", f"{key} does not hold for {scope}", hint=f"it holds for: {', '.join(fitting)}")
 
 
-class Said(Struct, frozen=True):
-    """One directive, and where it stands: `body:3:1`, or `input NAME`."""
-
-    where: str
-    what: Directive | TagDirective
-
-
-def collect(said: list[Said], reading: Reading) -> Reading:
+def collect(said: list[Directive | TagDirective], reading: Reading) -> Reading:
     """`reading` with what was said: an equal repetition is a note, two different values for one key a mistake."""
-    first: dict[tuple[str, str | None], Said] = {}
+    first: dict[tuple[str, str | None], Directive | TagDirective] = {}
     directives: list[Directive] = []
     tags: list[TagDirective] = []
     notes, mistakes = list(reading.notes), list(reading.mistakes)
-    for one in said:
-        what = one.what
+    for what in said:
         name = what.key + (f"[{what.scope}]" if what.scope is not None else "")
-        earlier = first.setdefault((what.key, what.scope), one)
-        if earlier is not one:
-            if _meaning(earlier.what) == _meaning(what):
+        earlier = first.setdefault((what.key, what.scope), what)
+        if earlier is not what:
+            if _meaning(earlier) == _meaning(what):
                 message = f"{name} says again what {earlier.where} says"
                 notes.append(Note("notice", "repeated", message, what.source.line, what.source.column))
             else:
-                message = f"{name} is {quoted(_text(what))} here, and {quoted(_text(earlier.what))} at {earlier.where}"
+                message = f"{name} is {quoted(_text(what))} here, and {quoted(_text(earlier))} at {earlier.where}"
                 hint = "leave one of the two lines" if what.source.kind == "body" else "give one of the two"
-                mistakes.append(InputError("conflicting-values", message, where=one.where, hint=hint))
+                mistakes.append(InputError("conflicting-values", message, where=what.where, hint=hint))
         elif isinstance(what, Directive):
             directives.append(what)
         else:

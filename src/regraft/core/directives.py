@@ -16,13 +16,23 @@ class Vocabulary(Struct, frozen=True):
 
 
 class Directive(Struct, frozen=True):
-    """`ci-sglang-pr: #12`, or `ci-sglang-pr[rocm]: #12` with scope "rocm"."""
+    """`ci-sglang-pr: #12`, or `ci-sglang-pr[rocm]: #12` with scope "rocm"; `name` is an input's, as it was written."""
 
     key: str
     dependency: str
     scope: str | None
     ref: Ref
     source: Source
+    name: str | None = None
+
+    @property
+    def where(self) -> str:
+        """For messages: `body:3:1`, or `input ci_sglang_pr[rocm]`."""
+        return _where(self.source, self.name or self.key)
+
+    @property
+    def text(self) -> str:
+        return _text(self.key, self.scope, self.ref.text)
 
 
 class TagDirective(Struct, frozen=True):
@@ -32,6 +42,15 @@ class TagDirective(Struct, frozen=True):
     scope: str | None
     tag: str
     source: Source
+    name: str | None = None
+
+    @property
+    def where(self) -> str:
+        return _where(self.source, self.name or self.key)
+
+    @property
+    def text(self) -> str:
+        return _text(self.key, self.scope, self.tag)
 
 
 class Ignored(Struct, frozen=True):
@@ -51,3 +70,16 @@ class Reading(Struct, frozen=True):
     ignored: tuple[Ignored, ...] = ()
     notes: tuple[Note, ...] = ()
     mistakes: tuple[InputError, ...] = ()
+
+
+def input_place(name: str) -> str:
+    """The place of an input in every message, by the name that its caller wrote."""
+    return f"input {name[:100]}"
+
+
+def _text(key: str, scope: str | None, value: str) -> str:
+    return f"{key}[{scope}]: {value}" if scope is not None else f"{key}: {value}"
+
+
+def _where(source: Source, name: str) -> str:
+    return f"body:{source.line}:{source.column}" if source.kind == "body" else input_place(name)

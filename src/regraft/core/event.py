@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from regraft.core.ref_names import parse_repository
 from regraft.errors import InputError
 
 LIMIT = 32 * 1024 * 1024
@@ -13,11 +14,12 @@ LIMIT = 32 * 1024 * 1024
 class Event(Struct, frozen=True):
     """`body` is None where the event has no pull request; an empty or null body is "".
 
-    `inputs` holds dispatch and call inputs as text; `repository` is `owner/name`, `number` the pull request's.
+    `inputs` holds dispatch and call inputs as text, None where one is a list or an object: that is a mistake in an input of
+    ours only. `repository` is `owner/name`, `number` the pull request's.
     """
 
     body: str | None
-    inputs: tuple[tuple[str, str], ...]
+    inputs: tuple[tuple[str, str | None], ...]
     repository: str | None
     number: int | None
 
@@ -34,7 +36,7 @@ def read_event(data: bytes, name: str) -> Event:
         raise InputError("event-shape", "the payload is not a JSON object", where=name)
     pull = _pull(raw, name)
     return Event(
-        body=None if pull is None else _text(pull.get("body"), "the pull request's body", name),
+        body=None if pull is None else _body(pull.get("body"), name),
         inputs=_inputs(raw.get("inputs"), name),
         repository=_repository(raw),
         number=_number(pull),
@@ -52,15 +54,22 @@ def _pull(raw: dict[str, Any], name: str) -> dict[str, Any] | None:
     return pull
 
 
-def _inputs(raw: Any, name: str) -> tuple[tuple[str, str], ...]:
+def _body(raw: Any, name: str) -> str:
+    text = _text(raw)
+    if text is None:
+        raise InputError("event-shape", "the pull request's body is not text", where=name)
+    return text
+
+
+def _inputs(raw: Any, name: str) -> tuple[tuple[str, str | None], ...]:
     if raw is None:
         return ()
     if not isinstance(raw, dict):
         raise InputError("event-shape", "`inputs` is not an object", where=name)
-    return tuple((key, _text(value, f"input {key!r:.80}", name)) for key, value in raw.items())
+    return tuple((key, _text(value)) for key, value in raw.items())
 
 
-def _text(value: Any, what: str, name: str) -> str:
+def _text(value: Any) -> str | None:
     match value:
         case None:
             return ""
@@ -71,13 +80,19 @@ def _text(value: Any, what: str, name: str) -> str:
         case int() | float():
             return json.dumps(value)
         case _:
-            raise InputError("event-shape", f"{what} is not text", where=name)
+            return None
 
 
 def _repository(raw: dict[str, Any]) -> str | None:
     repository = raw.get("repository")
     full = repository.get("full_name") if isinstance(repository, dict) else None
-    return full if isinstance(full, str) else None
+    if not isinstance(full, str):
+        return None
+    owner, _, name = full.partition("/")
+    try:
+        return str(parse_repository(owner, name))
+    except InputError:
+        return None
 
 
 def _number(pull: dict[str, Any] | None) -> int | None:
