@@ -28,10 +28,10 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def regraft(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
+def regraft(*words: str, cwd: Path | None = None, **environ: str) -> subprocess.CompletedProcess[str]:
     env = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **environ}
     return subprocess.run(
-        [sys.executable, "-m", "regraft", *words], capture_output=True, text=True, env=env, check=False
+        [sys.executable, "-m", "regraft", *words], capture_output=True, text=True, env=env, check=False, cwd=cwd
     )
 
 
@@ -46,7 +46,9 @@ def test_findings_end_with_1(project: Path) -> None:
     done = regraft("check", "--project", str(project), "--format", "json")
     assert done.returncode == 1
     document = json.loads(done.stdout)
-    assert [(one["rule"], one["path"]) for one in document["findings"]] == [("patch-unreadable", "a.patch")]
+    assert [(one["rule"], one["path"]) for one in document["findings"]] == [
+        ("patch-unreadable", str(project / "a.patch"))
+    ]
     assert document["checked"]["patch files"] == 1
 
 
@@ -82,7 +84,7 @@ def test_a_project_without_a_manifest_ends_with_2(tmp_path: Path, folder: str) -
 def test_on_github_findings_are_annotations_and_a_summary(project: Path, tmp_path: Path) -> None:
     (project / "regraft.toml").write_text(MANIFEST.replace('"a.patch"', '"b.patch"'))
     summary = tmp_path / "summary.md"
-    done = regraft("check", "--project", str(project), GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(summary))
+    done = regraft("check", cwd=project, GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(summary))
     assert done.returncode == 1
     assert "::error file=regraft.toml,line=8,col=12,title=regraft%3A patch-missing::" in done.stderr
     assert "b&#46;patch" in summary.read_text()
@@ -92,3 +94,23 @@ def test_the_schema_is_the_committed_one() -> None:
     done = regraft("schema")
     assert done.returncode == 0
     assert done.stdout == (Path(__file__).parents[2] / "docs/regraft.schema.json").read_text("utf-8")
+
+
+def test_places_are_as_the_working_directory_names_them(project: Path) -> None:
+    for words in (("--project", project.name), ("--project", str(project))):
+        (project / "a.patch").write_text("")
+        done = regraft("check", *words, "--format", "json", cwd=project.parent)
+        [found] = json.loads(done.stdout)["findings"]
+        witness = found["witnesses"][0]["path"]
+        assert (found["path"], witness) == (f"{project.name}/a.patch", f"{project.name}/regraft.toml")
+        (project / "a.patch").unlink()
+        done = regraft("check", *words, cwd=project.parent, GITHUB_ACTIONS="true")
+        assert f"::error file={project.name}/regraft.toml,line=8" in done.stderr
+
+
+def test_check_and_plan_say_the_same_of_a_missing_manifest(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    answers = [regraft(command, "--project", "sub", cwd=tmp_path) for command in ("check", "plan")]
+    assert [one.returncode for one in answers] == [2, 2]
+    assert answers[0].stderr == answers[1].stderr
+    assert "sub/regraft.toml" in answers[0].stderr

@@ -47,6 +47,9 @@ class Files:
         assert found is None or len(found) <= limit
         return found
 
+    def place(self, path: str) -> str:
+        return path
+
 
 def checked(changes: dict[str, bytes | Exception | None] | None = None, manifest: str = MANIFEST) -> CheckResult:
     files = {**FILES, "regraft.toml": manifest.encode(), **(changes or {})}

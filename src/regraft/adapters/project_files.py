@@ -20,6 +20,11 @@ class ProjectFolder:
                 "no-project", f"{_quoted(str(root))} is not a folder", hint="name the project's folder with --project"
             )
         self._root = Path(os.path.realpath(root))
+        self._shown = _from_here(root)
+
+    def place(self, path: str) -> str:
+        """Relative to the working directory where the project is in it, else below the root as it was given."""
+        return path if self._shown == "." else f"{self._shown.rstrip('/')}/{path}"
 
     def read(self, path: str, limit: int) -> bytes | None:
         """The bytes of a regular file, or None where there is none.
@@ -35,27 +40,33 @@ class ProjectFolder:
             if error.errno in _ABSENT:
                 return None
             if error.errno in _ODD:
-                raise InputError("not-a-file", "not a regular file", where=path) from error
-            raise OutsideError("cannot-read", f"cannot read it: {error.strerror}", where=path) from error
+                raise InputError("not-a-file", "not a regular file", where=self.place(path)) from error
+            raise OutsideError("cannot-read", f"cannot read it: {error.strerror}", where=self.place(path)) from error
 
     def _read(self, path: str, limit: int) -> bytes:
         real = Path(os.path.realpath(self._root / path))
         if not real.is_relative_to(self._root):
-            raise InputError(
-                "outside-project", "a link leads out of the project", where=path, hint="put the file itself there"
-            )
+            hint = "put the file itself there"
+            raise InputError("outside-project", "a link leads out of the project", where=self.place(path), hint=hint)
         # NONBLOCK: opening a named pipe must not wait for its writer. NOFOLLOW: `real` holds no link, unless one came since.
         handle = os.open(real, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
         try:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise InputError("not-a-file", "not a regular file", where=path)
+                raise InputError("not-a-file", "not a regular file", where=self.place(path))
             with os.fdopen(handle, "rb", closefd=False) as file:
                 data = file.read(limit + 1)
         finally:
             os.close(handle)
         if len(data) > limit:
-            raise InputError("too-large", f"larger than {limit:,} bytes", where=path)
+            raise InputError("too-large", f"larger than {limit:,} bytes", where=self.place(path))
         return data
+
+
+def _from_here(root: Path) -> str:
+    here, shown = Path.cwd(), Path(os.path.normpath(root))
+    if shown.is_absolute() and shown.is_relative_to(here):
+        shown = shown.relative_to(here)
+    return shown.as_posix()
 
 
 def _quoted(text: str) -> str:

@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from regraft.adapters.project_files import ProjectFolder
 from regraft.core.manifest import Manifest
-from regraft.core.manifest_reader import read_manifest
 from regraft.core.pull_request import PullRequest
 from regraft.errors import InputError
+from regraft.flows.project import open_manifest
 
 if TYPE_CHECKING:
     from regraft.adapters.checkout import CheckoutFolders
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from regraft.adapters.upstream import GitUpstream
     from regraft.flows.gate import Gate
     from regraft.flows.pulls import FindUpstreamPull
-
-MANIFEST = "regraft.toml"
-MANIFEST_LIMIT = 1024 * 1024
 
 
 class Project(Struct, frozen=True):
@@ -34,11 +31,8 @@ def open_project(folder: str) -> Project:
     """The project at `folder`. Raises InputError: no-manifest, and what the reader raises."""
     root = Path(folder)
     files = ProjectFolder(root)
-    data = files.read(MANIFEST, MANIFEST_LIMIT)
-    if data is None:
-        hint = "run this in the project's checkout, or name it with --project DIR"
-        raise InputError("no-manifest", f"there is no {MANIFEST}", where=str(root / MANIFEST), hint=hint)
-    return Project(root, files, read_manifest(data, MANIFEST))
+    manifest, _ = open_manifest(files)
+    return Project(root, files, manifest)
 
 
 class UpstreamPorts(Struct, frozen=True):

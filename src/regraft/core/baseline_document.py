@@ -15,9 +15,12 @@ def encode_baseline(baseline: Baseline) -> bytes:
     return document.encode(baseline)
 
 
-def decode_baseline(data: bytes, image: str) -> Baseline:
-    """The baseline in `data`. Raises InputError: what `document.decode` raises, bad-hash, other-image."""
-    name = path_of(image)
+def decode_baseline(data: bytes, image: str, name: str | None = None) -> Baseline:
+    """The baseline in `data`. Raises InputError: what `document.decode` raises, bad-hash, other-image.
+
+    `name` stands in the places of mistakes, `baselines/IMAGE.json` unless it is given.
+    """
+    name = name or path_of(image)
     baseline = document.decode(data, Baseline, SCHEMA, name)
     if baseline.image != image:
         raise InputError(

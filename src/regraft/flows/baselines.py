@@ -29,7 +29,7 @@ def read_baseline(image: str, reference: str | None, files: ProjectFiles) -> Hel
     data = files.read(path, LIMIT)
     if data is None:
         return _unknown(f"what {image} holds is not known: there is no {path}")
-    baseline = decode_baseline(data, image)
+    baseline = decode_baseline(data, image, files.place(path))
     if baseline.reference != reference:
         return _unknown(f"{path} was taken from {baseline.reference}, and this run uses {reference}")
     return Held(baseline, BaselineSource("file", digest(plain(baseline))), ())
@@ -43,7 +43,7 @@ def baseline_of(plan: Plan, files: ProjectFiles) -> Baseline | None:
         raise InputError(
             "other-baseline",
             f"the plan was made with baseline {planned.digest[:12]}, and the one here is {found.digest[:12] if found else 'missing'}",
-            where=path_of(plan.image.name),
+            where=files.place(path_of(plan.image.name)),
             hint="check out the commit that was planned, or plan again",
         )
     return held.baseline

@@ -7,13 +7,12 @@ from regraft.core.lock import LIMIT as LOCK_LIMIT
 from regraft.core.lock import read_lock
 from regraft.core.manifest import Image, Manifest
 from regraft.core.manifest_advice import advice
-from regraft.core.manifest_reader import LIMIT, read_manifest
 from regraft.core.patch_glance import patch_fault
 from regraft.core.toml_places import At, Path, TomlPlaces
 from regraft.errors import InputError
 from regraft.flows.ports import ProjectFiles
+from regraft.flows.project import MANIFEST, open_manifest
 
-MANIFEST = "regraft.toml"
 PATCH_LIMIT = 16 * 1024 * 1024  # bytes
 FILE_LIMIT = 16 * 1024 * 1024  # bytes of any other file
 
@@ -33,18 +32,13 @@ class CheckResult(Struct, frozen=True):
 def check(files: ProjectFiles) -> CheckResult:
     """Judge a project without network, git or image.
 
-    Raises InputError: no-manifest, and what `read_manifest` raises; OutsideError where a file cannot be read.
+    Raises what `open_manifest` raises; OutsideError where a file cannot be read.
     """
-    data = files.read(MANIFEST, LIMIT)
-    if data is None:
-        hint = "run this in the project's checkout, or name it with --project DIR"
-        raise InputError("no-manifest", f"there is no {MANIFEST}", where=MANIFEST, hint=hint)
-    manifest = read_manifest(data, MANIFEST)
+    manifest, data = open_manifest(files)
     checking = _Checking(files, TomlPlaces(data))
     checking.judge(manifest)
-    ordered = sorted(
-        checking.findings, key=lambda one: (one.path != MANIFEST, one.path, one.line or 0, one.column or 0)
-    )
+    first = files.place(MANIFEST)
+    ordered = sorted(checking.findings, key=lambda one: (one.path != first, one.path, one.line or 0, one.column or 0))
     return CheckResult(manifest, tuple(ordered), checking.looked_at)
 
 
@@ -145,11 +139,12 @@ class _Checking(Struct):
 
     def _say(self, path: Path, at: At, severity: Severity, rule: str, message: str, fix: str | None) -> None:  # noqa: PLR0913, PLR0917 - a finding's fields
         line, column = self.places.place(path, at)
-        self.findings.append(Finding(rule, severity, message, MANIFEST, line, column, fix=fix))
+        self.findings.append(Finding(rule, severity, message, self.files.place(MANIFEST), line, column, fix=fix))
 
     def _say_of(  # noqa: PLR0913, PLR0917 - likewise
         self, path: str, named: Path, rule: str, message: str, fix: str | None, severity: Severity = "error"
     ) -> None:
         """A finding in another file than the manifest; the line that names it is the witness."""
-        witness = Witness(MANIFEST, self.places.place(named, "value").line, "named here")
-        self.findings.append(Finding(rule, severity, message, path, witnesses=(witness,), fix=fix))
+        place = self.files.place
+        witness = Witness(place(MANIFEST), self.places.place(named, "value").line, "named here")
+        self.findings.append(Finding(rule, severity, message, place(path), witnesses=(witness,), fix=fix))

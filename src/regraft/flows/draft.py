@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from regraft.core.asked import Asked
 from regraft.core.lock import read_lock
@@ -68,7 +69,7 @@ class Drafting:
         choice = choose(dependency.name, image.name, self._asked.directives)
         if choice is not None:
             directive = choice.winner
-            wanted = Wanted(dependency, directive.ref, _where(directive.source, directive.key), also)
+            wanted = Wanted(dependency, directive.ref, directive.where, also)
             return Decision(dependency, baked, choice, wanted, directive.source)
         for policy in image.unnamed:
             if policy == "lock" and dependency.lock is not None:
@@ -97,7 +98,7 @@ class Drafting:
             self._locks[dependency.name] = None
             try:
                 data = self._files.read(lock.file, LOCK_LIMIT)
-                self._locks[dependency.name] = read_lock(data, lock)
+                self._locks[dependency.name] = read_lock(data, replace(lock, file=self._files.place(lock.file)))
             except InputError as error:
                 self._mistake(error)
         return self._locks[dependency.name]
@@ -123,20 +124,16 @@ def _reference(image: Image, tag: TagChoice | None) -> str | None:
     return f"{image.repository}:{tag.winner.tag if tag else image.tag}"
 
 
-def _where(source: Source, key: str) -> str:
-    return f"body:{source.line}:{source.column}" if source.kind == "body" else f"input {key}"
-
-
 def _losers(image: Image, tag: TagChoice | None, decisions: tuple[Decision, ...]) -> Iterator[Note]:
     for decision in decisions:
         if decision.choice:
             for loser in decision.choice.losers:
                 won = decision.choice.winner
                 message = (
-                    f"{image.name}: {loser.ref.text!r:.120} ({_where(loser.source, loser.key)}) loses to "
-                    f"{won.ref.text!r:.120} ({_where(won.source, won.key)})"
+                    f"{image.name}: {loser.ref.text!r:.120} ({loser.where}) loses to "
+                    f"{won.ref.text!r:.120} ({won.where})"
                 )
                 yield Note("notice", "overruled", message, loser.source.line, loser.source.column)
     for beaten in tag.losers if tag else ():
-        message = f"{image.name}: tag {beaten.tag!r:.140} ({_where(beaten.source, beaten.key)}) is overruled"
+        message = f"{image.name}: tag {beaten.tag!r:.140} ({beaten.where}) is overruled"
         yield Note("notice", "overruled", message, beaten.source.line, beaten.source.column)

@@ -1,7 +1,7 @@
 """The carried patches, read from the project's checkout and never from the image."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from regraft.core.manifest import Image
 from regraft.core.objects import Sha256
@@ -34,10 +34,14 @@ class PatchFiles:
         if data is None:
             hint = f"add the file, or take it out of {key}"
             self.mistakes.append(
-                InputError("patch-missing", "the project has no such patch file", where=path, hint=hint)
+                InputError("patch-missing", "the project has no such patch file", where=files.place(path), hint=hint)
             )
             return
         self._found[path] = PatchFile(path, data)
+
+    @property
+    def paths(self) -> Collection[str]:
+        return self._found.keys()
 
     def series(self, paths: Iterable[str]) -> tuple[PatchFile, ...]:
         return tuple(self._found[path] for path in paths)

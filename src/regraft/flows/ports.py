@@ -23,6 +23,9 @@ class ProjectFiles(Protocol):
         InputError: it leaves the project (itself or through a link), is no regular file, or holds more than `limit` bytes.
         """
 
+    def place(self, path: str) -> str:
+        """The same path as the caller's working directory names it: what messages and annotations show."""
+
 
 class Interpreter(Protocol):
     """An image's Python, asked in fresh processes."""
@@ -44,7 +47,7 @@ class Checkouts(Protocol):
         """What is there, compared with what is wanted. OutsideError: git or the disk failed."""
 
     def changed_paths(self, path: str, old: Commit, new: Commit) -> tuple[str, ...] | None:
-        """The paths that differ between two commits; None where the checkout does not have both."""
+        """The paths that differ between two commits, those of submodules with a `/`; None where it does not have both."""
 
     def tags(self, path: str) -> Mapping[str, Commit]:
         """The tags of a checkout, and what they name: a commit, or the object of an annotated tag."""
@@ -105,7 +108,7 @@ class GateStore(Protocol):
         """Those that are not here."""
 
     def changed_paths(self, a: Commit, b: Commit, globs: Sequence[str]) -> tuple[str, ...]:
-        """The paths that differ between two commits and that a pattern matches."""
+        """The paths that differ between two commits, those of submodules with a `/`, and that a pattern matches."""
 
     def read_tree(self, commit: Commit) -> ScratchIndex:
         """An index of its own that holds the commit's tree."""

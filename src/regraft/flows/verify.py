@@ -18,6 +18,7 @@ from regraft.errors import InputError
 from regraft.flows.draft import LOCK_LIMIT
 from regraft.flows.observe import carried, observe
 from regraft.flows.ports import Checkouts, Interpreter, ProjectFiles
+from regraft.flows.project import MANIFEST
 
 METADATA = ("pyproject.toml", "setup.cfg", "setup.py")
 TAGS = 3  # of the tags above a version, how many are looked at
@@ -45,7 +46,7 @@ def verify(  # noqa: PLR0913 - keyword-only but for what is compared
     checkouts: Checkouts,
 ) -> Verified:
     """Look at the machine and judge it. Raises InputError where the plan is not for this project, manifest or image."""
-    image = _image(plan, manifest)
+    image = _image(plan, manifest, files)
     wanted = {
         name: _wanted(planned, image.baked[name], files)
         for name, planned in plan.dependencies.items()
@@ -74,7 +75,7 @@ def verify(  # noqa: PLR0913 - keyword-only but for what is compared
     return Verified(observation, judge(case), checks(case))
 
 
-def _image(plan: Plan, manifest: Manifest) -> Image:
+def _image(plan: Plan, manifest: Manifest, files: ProjectFiles) -> Image:
     if plan.project != manifest.name:
         raise InputError(
             "other-project", f"the plan is of project {plan.project!r:.80}, and this is {manifest.name!r:.80}"
@@ -83,7 +84,7 @@ def _image(plan: Plan, manifest: Manifest) -> Image:
         raise InputError(
             "other-manifest",
             f"the plan was made for the manifest {plan.manifest[:12]}, and the one here is {manifest.sha256[:12]}",
-            where="regraft.toml",
+            where=files.place(MANIFEST),
             hint="check out the commit that was planned, or plan again",
         )
     image = manifest.images.get(plan.image.name)
