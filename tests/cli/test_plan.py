@@ -84,7 +84,9 @@ class Gate:
     git: Any
     commits: dict[str, str]
 
-    def run(self, *words: str, body: str | bytes | None = None, actions: bool = False, **env: str) -> Answer:
+    def run(
+        self, *words: str, body: str | bytes | None = None, actions: bool = False, cwd: Path | None = None, **env: str
+    ) -> Answer:
         scratch = self.project.parent
         environment = {"PATH": f"{Path(self.git.program).parent}:{os.environ['PATH']}", "HOME": str(scratch), **env}
         if actions:
@@ -100,7 +102,7 @@ class Gate:
             [sys.executable, "-m", "regraft", "plan", *words, *given],
             input=body.encode() if isinstance(body, str) else body or b"",
             capture_output=True,
-            cwd=self.project,
+            cwd=cwd or self.project,
             env=environment,
             check=False,
             timeout=60,
@@ -408,3 +410,183 @@ def test_an_unknown_image_names_the_nearest(gate: Gate) -> None:
     answer = gate.run("--image", "rocn", body="")
     assert answer.code == 2
     assert "did you mean rocm?" in answer.err
+
+
+def event_file(gate: Gate, payload: dict[str, Any]) -> str:
+    path = gate.project.parent / "event.json"
+    path.write_text(json.dumps(payload))
+    return str(path)
+
+
+def test_a_given_body_does_not_drop_the_inputs_of_the_runs_own_event(gate: Gate) -> None:
+    event = event_file(gate, {"inputs": {"ci_sglang_pr": "#12"}, "pull_request": {"body": "ci-megatron-pr: feature"}})
+    answer = gate.run("--format", "json", body="nothing", actions=True, GITHUB_EVENT_PATH=event)
+    assert [one["text"] for one in answer.json["directives"]] == ["ci-sglang-pr: #12"]
+    assert answer.json["body"] == "given"
+
+
+@pytest.mark.parametrize("path", [{}, {"GITHUB_EVENT_PATH": ""}])
+def test_in_actions_a_missing_event_is_an_error_and_not_an_empty_body(gate: Gate, path: dict[str, str]) -> None:
+    answer = gate.run(actions=True, **path)
+    assert answer.code == 2
+    assert "[no-event]" in answer.err
+    assert "--event FILE" in answer.err
+    assert answer.outputs == {}
+
+
+def test_outside_of_actions_the_first_line_says_whether_there_was_a_body(gate: Gate) -> None:
+    assert gate.run().out.splitlines()[0] == "no body was given"
+    event = event_file(gate, {"schedule": "0 0 * * *"})
+    assert gate.run("--event", event).out.splitlines()[0] == "no body: this event has no pull request"
+
+
+def test_a_list_among_the_inputs_of_others_does_not_stop_the_run(gate: Gate) -> None:
+    event = event_file(gate, {"inputs": {"suites": ["a"], "ci_sglang_pr": "#12"}})
+    assert gate.run("--event", event, "--format", "json").json["overridden"] is True
+
+
+def test_on_a_stop_the_summary_says_what_was_read_and_what_is_wrong(gate: Gate) -> None:
+    body = "ci-sglang-pr: #12\n\nci-megatron-pr: <b>\n\n    ci-sglang-pr: #13\n"
+    answer = gate.run(body=body, actions=True)
+    assert answer.code == 2
+    for part in (
+        "understood: ci&#45;sglang&#45;pr&#58; &#35;12",
+        "ignored, body line 5",
+        "body&#58;3&#58;17",
+        "bad&#45;ref",
+    ):
+        assert part in answer.summary
+    assert "<b>" not in answer.summary
+    manifest = gate.project / "regraft.toml"
+    manifest.write_text(manifest.read_text().replace(str(gate.sglang.path), "http://127.0.0.1:9/o/r"))
+    answer = gate.run(body="ci-sglang-pr: #12", actions=True)
+    assert answer.code == 3
+    assert "understood: ci&#45;sglang&#45;pr" in answer.summary
+    assert "127&#46;0&#46;0&#46;1" in answer.summary
+
+
+def test_the_longest_body_of_mentions_makes_no_large_outputs(gate: Gate) -> None:
+    """An output of more than a megabyte is refused by the runner, and an environment variable is smaller still."""
+    body = ("ci-sglang-pr\n" * 6000)[:65_536]
+    answer = gate.run(body=body, actions=True)
+    assert answer.code == 0
+    assert json.loads(answer.outputs["plan"]).keys() == {"rocm", "cuda"}
+    assert sum(len(value.encode()) for value in answer.outputs.values()) < 65_536
+    assert "more such notes (mentioned)" in answer.out
+
+
+def test_an_overruled_line_names_what_overruled_it(gate: Gate) -> None:
+    body = "ci-megatron-pr: main\n\nci-sglang-pr: #12\n\nci-sglang-pr[cuda]: rewritten\n"
+    words = ("--set", "ci_megatron_pr[rocm]=feature")
+    answer = gate.run(*words, body=body, actions=True)
+    assert answer.code == 0
+    assert "ci-megatron-pr: main named by body:1:1 -> overruled by an input in rocm\n" in answer.out
+    assert "ci-sglang-pr: #12 named by body:3:1 -> rocm (mi350); overruled by body:5:1 in cuda\n" in answer.out
+    assert "loses to 'feature' (input ci_megatron_pr[rocm])" in answer.out
+    assert "overruled by an input in rocm" in answer.summary
+    found = gate.run(*words, "--format", "json", body=body).json["directives"]
+    by_input = {"image": "rocm", "by": {"kind": "input", "line": None, "column": None}}
+    assert [one["overruled"] for one in found if one["text"] == "ci-megatron-pr: main"] == [[by_input]]
+
+
+def test_the_place_of_an_input_is_as_its_caller_wrote_it(gate: Gate) -> None:
+    for name, value in (("ci_sglang_pr[rocm]", "1234"), ("ci_sglang_pr[rocm]", "gone"), ("ci-sglang_pr", "gone")):
+        answer = gate.run("--set", f"{name}={value}", body="")
+        assert answer.code == 2
+        assert f"error: input {name}: " in answer.err
+
+
+@pytest.mark.parametrize("words", [(), ("--image", "rocm"), ("--set", "ci_sglang_pr=#12")])
+def test_a_manifest_without_images_plans_nothing_and_says_so(gate: Gate, words: tuple[str, ...]) -> None:
+    (gate.project / "regraft.toml").write_text("[project]\nname = 'x'\n[dependencies.sglang]\nurl = '../x'\n")
+    answer = gate.run(*words, body="", actions=True)
+    assert answer.code == 2
+    assert "the manifest has no images" in answer.err
+    assert "[no-images]" in answer.err
+    assert answer.outputs == {}
+
+
+def test_an_output_that_cannot_be_is_refused_before_a_server_is_asked(gate: Gate) -> None:
+    folder = gate.project.parent / "plans"
+    for output in ("", f"{folder}/", str(gate.project)):
+        answer = gate.run("--output", output, "--image", "rocm", body="ci-sglang-pr: #12", actions=True)
+        assert (answer.code, answer.outputs) == (2, {})
+        assert "name a file" in answer.err
+    assert not folder.exists()
+    assert gate.git.calls == []
+
+
+@pytest.mark.parametrize("folder", ["project", "./project/", "absolute"])
+def test_a_patch_is_named_from_the_working_directory_and_planned_by_the_projects_own_path(
+    gate: Gate, folder: str
+) -> None:
+    words = ("--project", str(gate.project) if folder == "absolute" else folder)
+    answer = gate.run(*words, body="ci-sglang-pr: rewritten", actions=True, cwd=gate.project.parent)
+    assert answer.code == 1
+    assert "error: project/docker/sglang.patch: conflict" in answer.out
+    assert "::project/docker/sglang.patch: conflict" in answer.err
+    answer = gate.run(*words, "--format", "json", body="", cwd=gate.project.parent)
+    [patch] = answer.json["plans"]["rocm"]["dependencies"]["sglang"]["patches"]
+    assert patch["path"] == "docker/sglang.patch"
+
+
+def test_places_are_as_the_working_directory_names_them(gate: Gate) -> None:
+    above, manifest = gate.project.parent, gate.project / "regraft.toml"
+    text = manifest.read_text()
+
+    def said() -> str:
+        return gate.run("--project", "project", body="", actions=True, cwd=above).err
+
+    manifest.write_text(text.replace("[images.cuda]", 'images = 3\n[images.cuda]\nnmae = "x"'))
+    assert "file=project/regraft.toml,line=" in said()
+    manifest.write_text(text.replace('tag-directive = "ci-image-tag"', 'unnamed = ["lock", "head"]'))
+    (gate.project / "lock.json").write_text("{}")
+    assert "error: project/lock.json: " in said()
+    (gate.project / "lock.json").unlink()
+    assert "error: project/lock.json: " in said()
+    manifest.write_text(text)
+    (gate.project / "baselines").mkdir()
+    (gate.project / "baselines/rocm.json").write_text("{}")
+    assert "error: project/baselines/rocm.json: " in said()
+    (gate.project / "baselines/rocm.json").unlink()
+    (gate.project / "docker/sglang.patch").unlink()
+    assert "error: project/docker/sglang.patch: the project has no such patch file" in said()
+    (gate.project / "docker/sglang.patch").symlink_to("/etc/hostname")
+    assert "error: project/docker/sglang.patch: a link leads out" in said()
+    manifest.unlink()
+    assert "error: project/regraft.toml: there is no regraft.toml [no-manifest]" in said()
+
+
+def with_submodule(repository: Any, branch: str, parent: str) -> None:
+    """A commit on a branch whose one submodule is at a commit that its repository does not have."""
+    modules = repository.git("hash-object", "-w", "--stdin", stdin=b'[submodule "s"]\n\tpath = s\n\turl = ../sub\n')
+    rows = f"100644 blob {modules}\t.gitmodules\n160000 commit {'1' * 40}\ts\n"
+    rows += repository.git("ls-tree", parent) + "\n"
+    tree = repository.git("mktree", "--missing", stdin=rows.encode())
+    name = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+    repository.ref(f"refs/heads/{branch}", repository.git(*name, "commit-tree", "-m", "m", "-p", parent, tree))
+
+
+def test_submodules_of_all_overrides_are_said_at_once_where_each_was_named(
+    gate: Gate, make_repository: Callable[..., Any]
+) -> None:
+    for owner in ("sgl-project", "NVIDIA"):
+        make_repository(f"{owner}/sub").commit("main")
+    with_submodule(gate.sglang, "linked", gate.commits["base"])
+    with_submodule(gate.megatron, "linked", gate.commits["megatron"])
+    answer = gate.run("--set", "ci_megatron_pr=linked", body="Text.\n\nci-sglang-pr: linked")
+    assert answer.code == 2
+    assert answer.err.count("[submodule-missing]") == 2
+    assert "error: body:3:1: submodule 's' wants commit" in answer.err
+    assert "error: input ci_megatron_pr: submodule 's' wants commit" in answer.err
+    assert str(gate.sglang.path.parent / "sub") in answer.err
+
+
+@pytest.mark.parametrize("token", [{}, {"UPSTREAM_TOKEN": ""}, {"UPSTREAM_TOKEN": "secret"}])
+def test_a_token_that_is_not_there_is_said_where_it_would_be_used(gate: Gate, token: dict[str, str]) -> None:
+    manifest = gate.project / "regraft.toml"
+    url = f'url = "{gate.sglang.path}"'
+    manifest.write_text(manifest.read_text().replace(url, f'{url}\ntoken-env = "UPSTREAM_TOKEN"'))
+    said = "sglang: UPSTREAM_TOKEN is unset or empty" in gate.run(body="ci-sglang-pr: #12", **token).out
+    assert said == (token.get("UPSTREAM_TOKEN") != "secret")
+    assert "token-unset" not in gate.run(body="ci-megatron-pr: feature", **token).out

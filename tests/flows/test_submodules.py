@@ -126,6 +126,24 @@ def test_a_commit_that_was_never_pushed_names_submodule_hash_and_address(
         assert part in caught.value.message
 
 
+def test_everything_that_is_wrong_is_said_at_once_and_without_a_place_of_its_own(
+    make_repository: MakeRepository, world: World
+) -> None:
+    make_repository("o/sub").commit("main")
+    links = {"a": ABSENT, "b": "2" * 40, "c": ABSENT}
+    commit = with_links(
+        make_repository("o/up"), section("a", "../sub") + section("b", "../sub") + section("c", "ext::x"), links
+    )
+    with pytest.raises(MistakesError) as caught:
+        world.check(commit)
+    assert [(one.code, one.where) for one in caught.value.mistakes] == [
+        ("submodule-missing", None),
+        ("submodule-missing", None),
+        ("submodule-refused", None),
+    ]
+    assert all(f"{world.url}/o/" in one.message for one in caught.value.mistakes)
+
+
 def test_a_submodule_of_a_submodule_is_named_by_its_whole_path(make_repository: MakeRepository, world: World) -> None:
     inner = make_repository("o/inner")
     make_repository("o/deep").commit("main")
@@ -158,7 +176,7 @@ def test_a_server_that_has_no_such_repository_is_an_error_that_names_the_submodu
         (section("s", "../sub", name="../../.git/hooks"), ["s"], ["is not one that git takes safely"]),
         (section("-s", "../sub"), ["-s"], ["begins with a dash"]),
         (section("s", "../sub", "url = ../other"), ["s"], ["two values for url"]),
-        ("[broken\n", ["s"], [".gitmodules cannot be read"]),
+        ("[broken\n", ["s"], ["'.gitmodules' of http", "cannot be read"]),
         (section("s", "ext::x") + section("t", "-t"), ["s", "t"], ["helper program", "begins with a dash"]),
     ],
 )

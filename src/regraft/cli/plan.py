@@ -3,15 +3,18 @@
 import argparse
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from regraft.adapters import files
 from regraft.cli.wiring import open_project
+from regraft.core.asked import Asked
 from regraft.core.event import LIMIT as EVENT_LIMIT
 from regraft.core.event import Event, read_event
+from regraft.core.manifest import Manifest
 from regraft.core.planned import Planned
-from regraft.errors import InputError, raise_all
+from regraft.errors import InputError, RegraftError, raise_all
 
 BODY_LIMIT = 4 * 65_536  # bytes: GitHub's limit of 65,536 is in characters
 
@@ -22,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--body", metavar="FILE", help="the pull request's body; - is standard input")
     parser.add_argument(
-        "--event", metavar="FILE", help="the event's payload (default in GitHub Actions, without --body: the run's own)"
+        "--event", metavar="FILE", help="the event's payload (default in GitHub Actions: the run's own)"
     )
     parser.add_argument(
         "--set",
@@ -44,6 +47,7 @@ def run(args: argparse.Namespace) -> int:
 
     environ = dict(os.environ)
     project = open_project(args.project)
+    _check_output(args.output, len(set(args.image)) or len(project.manifest.images))
     asked = ask(
         vocabulary(project.manifest),
         settings=_settings(args.set),
@@ -51,9 +55,9 @@ def run(args: argparse.Namespace) -> int:
         event=_event(args, environ),
         find_pull=wiring.find_pull(environ),
     )
-    with wiring.upstreams(project, environ) as ports:
+    with _told(asked, environ), wiring.upstreams(project, environ) as ports:
         planned = plan(project.manifest, asked, args.image, files=project.files, find_pull=ports.find_pull,
-                       upstream=ports.upstream, gate=ports.gate)  # fmt: skip
+                       upstream=ports.upstream, gate=ports.gate, unset=_unset(project.manifest, environ))  # fmt: skip
     if not planned.stopped:
         _write(planned, args.output)
     _print(planned, args.format)
@@ -76,7 +80,7 @@ def _settings(pairs: list[str]) -> list[tuple[str, str]]:
 def _body(path: str | None) -> str | None:
     if path is None:
         return None
-    data = sys.stdin.buffer.read(BODY_LIMIT + 1) if path == "-" else files.read(Path(path), BODY_LIMIT)
+    data = files.read_standard_input(BODY_LIMIT) if path == "-" else files.read(Path(path), BODY_LIMIT)
     name = "standard input" if path == "-" else path
     if len(data) > BODY_LIMIT:
         raise InputError(
@@ -89,10 +93,53 @@ def _body(path: str | None) -> str | None:
 
 
 def _event(args: argparse.Namespace, environ: Mapping[str, str]) -> Event | None:
-    path = args.event
-    if path is None and args.body is None and environ.get("GITHUB_ACTIONS") == "true":
-        path = environ.get("GITHUB_EVENT_PATH")
-    return read_event(files.read(Path(path), EVENT_LIMIT), path) if path else None
+    """The event; with --body still the one that holds the run's inputs."""
+    path: str | None = args.event
+    if path is None and environ.get("GITHUB_ACTIONS") == "true":
+        path = environ.get("GITHUB_EVENT_PATH") or None
+        if path is None and args.body is None:
+            raise InputError(
+                "no-event",
+                "no event was found: GITHUB_EVENT_PATH is not set, and without it there is no body to read",
+                hint="hand GITHUB_EVENT_PATH on to where regraft runs, or give --event FILE or --body FILE",
+            )
+    return read_event(files.read(Path(path), EVENT_LIMIT), path) if path is not None else None
+
+
+def _unset(manifest: Manifest, environ: Mapping[str, str]) -> frozenset[str]:
+    """The variables that the manifest names for tokens, and that hold none."""
+    named = (one.token_env for one in manifest.dependencies.values())
+    return frozenset(name for name in named if name and not environ.get(name))
+
+
+@contextmanager
+def _told(asked: Asked, environ: Mapping[str, str]) -> Iterator[None]:
+    """On a stop the summary says what was read, as far as it got; the errors follow from the boundary."""
+    try:
+        yield
+    except RegraftError:
+        path = environ.get("GITHUB_STEP_SUMMARY")
+        if path and environ.get("GITHUB_ACTIONS") == "true":
+            from regraft.render.plan import asked_summary  # noqa: PLC0415
+
+            with suppress(RegraftError):  # the error that is on its way says more than a full disk
+                files.append(Path(path), asked_summary(asked).encode())
+        raise
+
+
+def _check_output(output: str | None, images: int) -> None:
+    """Before anything is asked of a server."""
+    if output is None:
+        return
+    path = Path(output)
+    if not output:
+        raise InputError(
+            "usage", "--output names nothing", where="--output", hint="name a file, or a folder for several"
+        )
+    if images == 1 and (path.is_dir() or output.endswith("/")):
+        raise InputError("usage", "one image is planned, and this is a folder", where=output, hint="name a file")
+    if images > 1 and path.exists() and not path.is_dir():
+        raise InputError("usage", "several images are planned, and this is a file", where=output, hint="name a folder")
 
 
 def _write(planned: Planned, output: str | None) -> None:
@@ -102,12 +149,8 @@ def _write(planned: Planned, output: str | None) -> None:
 
     path = Path(output)
     if len(planned.plans) == 1:
-        if path.is_dir():
-            raise InputError("usage", "one image is planned, and this is a folder", where=output, hint="name a file")
         files.write(path, encode_plan(next(iter(planned.plans.values()))))
         return
-    if path.exists() and not path.is_dir():
-        raise InputError("usage", "several images are planned, and this is a file", where=output, hint="name a folder")
     for name, one in planned.plans.items():
         files.write(path / f"{name}.json", encode_plan(one))
 

@@ -7,6 +7,13 @@ from regraft.core.findings import Finding
 from regraft.core.plan import Plan, Source
 
 
+class Overruled(Struct, frozen=True):
+    """An image in which something else holds, and what named that."""
+
+    image: str
+    by: Source
+
+
 class Reach(Struct, frozen=True):
     """How far one directive goes: the images whose plan it decides, their suites, and where something beat it."""
 
@@ -14,7 +21,7 @@ class Reach(Struct, frozen=True):
     source: Source
     images: tuple[str, ...]
     suites: tuple[str, ...]
-    overruled: tuple[str, ...]
+    overruled: tuple[Overruled, ...]
 
 
 class Planned(Struct, frozen=True):

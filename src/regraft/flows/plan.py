@@ -1,6 +1,8 @@
 """From directives and inputs to one plan per image, all from one resolution."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
 
 from regraft.core.asked import Asked
 from regraft.core.canonical import digest
@@ -10,15 +12,16 @@ from regraft.core.manifest import Image, Manifest
 from regraft.core.objects import Sha256
 from regraft.core.plan import SCHEMA, Note, Plan, PlannedDependency, PlannedImage, PlannedPatch
 from regraft.core.plan_document import seal
-from regraft.core.planned import Planned, Reach
+from regraft.core.planned import Overruled, Planned, Reach
 from regraft.core.spelling import nearest
 from regraft.errors import InputError, raise_all
 from regraft.flows.draft import Decision, Draft, Drafting
 from regraft.flows.gate import Gate, Verdict
+from regraft.flows.judging import Judging
 from regraft.flows.patch_files import PatchFiles, sha256
 from regraft.flows.ports import ProjectFiles, Upstream
 from regraft.flows.pulls import FindUpstreamPull, confirm_pulls
-from regraft.flows.resolve import Pin, Wanted, resolve
+from regraft.flows.resolve import Wanted, resolve
 
 _UNSEALED = Sha256("0" * 64)
 
@@ -32,13 +35,15 @@ def plan(  # noqa: PLR0913 - its ports, by name
     upstream: Upstream,
     gate: Gate,
     find_pull: FindUpstreamPull | None,
+    unset: Collection[str] = (),
 ) -> Planned:
-    """Plans for the named images, or for all of them where none is named.
+    """Plans for the named images, or for all of them where none is named. `unset` are the variables that hold no token.
 
     Raises InputError for what the body, the manifest or the arguments must mend, and OutsideError where the world failed.
     A patch that does not fit, or a change that the install does not bring in, is a finding.
     """
     chosen = _chosen(manifest, images)
+    raise_all(asked.mistakes)
     drafting = Drafting(manifest, asked, files)
     drafts = [drafting.draft(image) for image in chosen]
     patches = PatchFiles(files, chosen)
@@ -46,18 +51,25 @@ def plan(  # noqa: PLR0913 - its ports, by name
     wanted = list(dict.fromkeys(one.wanted for draft in drafts for one in draft.decisions if one.wanted))
     pins = dict(zip(wanted, resolve(wanted, upstream), strict=True))
     reach = tuple(_reach(manifest, asked, drafts))
-    common = (*asked.notes, *confirm_pulls(pins.items(), find_pull), *_unreached(reach))
-    findings: list[Finding] = []
-    plans: dict[str, Plan] = {}
-    for draft in drafts:
-        verdicts = {one.dependency.name: _judge(one, draft, pins, patches, gate) for one in draft.decisions}
-        findings += [found for one in verdicts.values() if one for found in one.findings if found not in findings]
-        plans[draft.image.name] = _plan(manifest, draft, verdicts, patches, common)
-    return Planned(plans, tuple(findings), asked, reach)
+    common = (
+        *asked.notes,
+        *_without_token(wanted, unset),
+        *confirm_pulls(pins.items(), find_pull),
+        *_unreached(reach),
+    )
+    verdicts = Judging(pins, patches, gate).of(drafts)
+    findings = [found for of_image in verdicts.values() for one in of_image.values() if one for found in one.findings]
+    placed = dict.fromkeys(_placed(found, patches.paths, files) for found in findings)
+    plans = {draft.image.name: _plan(manifest, draft, verdicts[draft.image.name], patches, common) for draft in drafts}
+    return Planned(plans, tuple(placed), asked, reach)
 
 
 def _chosen(manifest: Manifest, names: Sequence[str]) -> list[Image]:
     mistakes = []
+    if not manifest.images:
+        raise InputError(
+            "no-images", "the manifest has no images: there is nothing to plan", hint="add `[images.NAME]`"
+        )
     for name in names:
         if name not in manifest.images:
             known = ", ".join(manifest.images)
@@ -74,15 +86,16 @@ def _chosen(manifest: Manifest, names: Sequence[str]) -> list[Image]:
     return [image for image in manifest.images.values() if not names or image.name in names]
 
 
-def _judge(
-    decision: Decision, draft: Draft, pins: Mapping[Wanted, Pin], patches: PatchFiles, gate: Gate
-) -> Verdict | None:
-    if decision.wanted is None:
-        return None
-    pin = pins[decision.wanted]
-    return gate.judge(
-        decision.dependency, decision.baked, pin, patches.series(decision.baked.patches), draft.held.baseline
-    )
+def _placed(finding: Finding, paths: Collection[str], files: ProjectFiles) -> Finding:
+    """A patch is named as the caller's working directory names it; the plan keeps the project's own path."""
+    return replace(finding, path=files.place(finding.path)) if finding.path in paths else finding
+
+
+def _without_token(wanted: Iterable[Wanted], unset: Collection[str]) -> Iterator[Note]:
+    for dependency in {one.dependency.name: one.dependency for one in wanted}.values():
+        if dependency.token_env in unset:
+            message = f"{dependency.name}: {dependency.token_env} is unset or empty, so no token is given to its server"
+            yield Note("notice", "token-unset", message)
 
 
 def _plan(
@@ -148,12 +161,10 @@ def _request(draft: Draft) -> Sha256:
 def _reach(manifest: Manifest, asked: Asked, drafts: Sequence[Draft]) -> Iterator[Reach]:
     for directive in asked.everything:
         images = [draft.image.name for draft in drafts if _holds(directive, draft)]
-        overruled = [draft.image.name for draft in drafts if _loses(directive, draft)]
+        beaten = ((draft.image.name, _beaten_by(directive, draft)) for draft in drafts)
+        overruled = [Overruled(image, winner.source) for image, winner in beaten if winner]
         suites = [suite.name for suite in manifest.suites.values() if suite.image in images]
-        scope = f"[{directive.scope}]" if directive.scope else ""
-        value = directive.ref.text if isinstance(directive, Directive) else directive.tag
-        text = f"{directive.key}{scope}: {value}"
-        yield Reach(text, directive.source, tuple(images), tuple(suites), tuple(overruled))
+        yield Reach(directive.text, directive.source, tuple(images), tuple(suites), tuple(overruled))
 
 
 def _holds(directive: Directive | TagDirective, draft: Draft) -> bool:
@@ -161,10 +172,11 @@ def _holds(directive: Directive | TagDirective, draft: Draft) -> bool:
     return any(directive is winner for winner in winners) or (draft.tag is not None and directive is draft.tag.winner)
 
 
-def _loses(directive: Directive | TagDirective, draft: Draft) -> bool:
-    losers = [loser for one in draft.decisions if one.choice for loser in one.choice.losers]
-    beaten = draft.tag.losers if draft.tag else ()
-    return any(directive is loser for loser in (*losers, *beaten))
+def _beaten_by(directive: Directive | TagDirective, draft: Draft) -> Directive | TagDirective | None:
+    for choice in (draft.tag, *(one.choice for one in draft.decisions)):
+        if choice and any(directive is loser for loser in choice.losers):
+            return choice.winner
+    return None
 
 
 def _unreached(reach: Iterable[Reach]) -> Iterator[Note]:

@@ -42,63 +42,82 @@ class Submodule(Struct, frozen=True):
 def check_submodules(url: str, commit: Commit, store: GateStore, fetch: FetchSubmodule) -> tuple[Submodule, ...]:
     """Every submodule of a commit in the repository at `url`, outer ones before those within them.
 
-    One whose section says `update = none` is left out, as git leaves it out. Raises InputError `submodule-missing` for a commit
-    that cannot be had, `submodule-refused` for what must not be followed; OutsideError where a server failed.
+    One whose section says `update = none` is left out, as git leaves it out. Raises all mistakes at once, without a place, which
+    the caller knows: InputError `submodule-missing` for a commit that cannot be had, `submodule-refused` for what must not be
+    followed; and else OutsideError where a server failed.
     """
     found: list[Submodule] = []
+    mistakes: list[InputError] = []
     waiting = [("", url, commit, 0)]
     while waiting:
         prefix, at, outer, depth = waiting.pop(0)
-        for one in _level(prefix, at, outer, store, fetch):
+        for one in _level(prefix, at, outer, store, fetch, mistakes):
             if depth >= DEPTH or len(found) >= COUNT:
-                message = f"submodules are nested more than {DEPTH} deep, or are more than {COUNT}"
-                raise InputError("submodule-refused", message, where=one.path)
+                message = (
+                    f"{public(url)}: submodules are nested more than {DEPTH} deep, or are more than {COUNT}: "
+                    f"{quoted(one.path)} is one more"
+                )
+                raise_all([*mistakes, InputError("submodule-refused", message)])
             found.append(one)
-            waiting.append((f"{one.path}/", one.url, one.commit, depth + 1))
-            _have(one, store, fetch)
+            try:
+                _have(one, store, fetch)
+            except InputError as error:
+                mistakes.append(error)
+            except OutsideError:
+                raise_all(mistakes)
+                raise
+            else:
+                waiting.append((f"{one.path}/", one.url, one.commit, depth + 1))
+    raise_all(mistakes)
     return tuple(Submodule(one.path, public(one.url), one.commit) for one in found)
 
 
-def _level(prefix: str, url: str, commit: Commit, store: GateStore, fetch: FetchSubmodule) -> Iterator[Submodule]:
-    """The submodules of one tree; every one that is to be refused is said at once."""
+def _level(  # noqa: PLR0913, PLR0917 - one tree, the two ports, and where its mistakes go
+    prefix: str, url: str, commit: Commit, store: GateStore, fetch: FetchSubmodule, mistakes: list[InputError]
+) -> Iterator[Submodule]:
+    """The submodules of one tree; those that are to be refused are among the mistakes."""
     entries = store.list_tree(store.commit_tree(commit))
     links = [entry for entry in entries if entry.kind == "commit"]
     if not links:
         return
-    modules = _modules(prefix, url, entries, store, fetch)
-    mistakes: list[InputError] = []
-    accepted: list[Submodule] = []
+    try:
+        modules = _modules(prefix, url, entries, store, fetch)
+    except InputError as error:
+        mistakes.append(error)
+        return
     for link in links:
         path = f"{prefix}{shown(link.path)}"
         try:
             module = module_at(link.name, modules)
             if module.update != "none":
-                accepted.append(Submodule(path, address(module, url), Commit(link.oid)))
+                yield Submodule(path, address(module, url), Commit(link.oid))
         except RefusedModuleError as error:
-            mistakes.append(InputError("submodule-refused", f"submodule {quoted(path)}: {error}", where=public(url)))
-    raise_all(mistakes)
-    yield from accepted
+            mistakes.append(_refused(f"submodule {quoted(path)} of {public(url)}: {error}"))
 
 
 def _modules(
     prefix: str, url: str, entries: Sequence[Entry], store: GateStore, fetch: FetchSubmodule
 ) -> dict[str, Module]:
-    where = f"{public(url)}: {prefix}.gitmodules"
+    where = f"{quoted(f'{prefix}.gitmodules')} of {public(url)}"
     entry = next((entry for entry in entries if entry.path == b".gitmodules"), None)
     if entry is None:
         return {}
     if entry.kind != "blob" or entry.mode not in (FILE, "100755"):
-        raise InputError("submodule-refused", ".gitmodules is not a regular file", where=where)
+        raise _refused(f"{where} is not a regular file")
     blob = Blob(entry.oid)
     if store.missing([blob]):
         fetch.blobs(url, [blob])
     listed = store.config_list(store.read_blob(blob, TEXT_LIMIT))
     if isinstance(listed, str):
-        raise InputError("submodule-refused", f".gitmodules cannot be read: git says {quoted(listed)}", where=where)
+        raise _refused(f"{where} cannot be read: git says {quoted(listed)}")
     try:
         return modules_by_path(listed)
     except RefusedModuleError as error:
-        raise InputError("submodule-refused", str(error), where=where) from None
+        raise _refused(f"{where}: {error}") from None
+
+
+def _refused(message: str) -> InputError:
+    return InputError("submodule-refused", message, hint="name a ref whose .gitmodules has no such entry")
 
 
 def _have(one: Submodule, store: GateStore, fetch: FetchSubmodule) -> None:
@@ -119,6 +138,5 @@ def _missing(one: Submodule, tried: str, why: str) -> InputError:
     return InputError(
         "submodule-missing",
         f"submodule {quoted(one.path)} wants commit {one.commit}, which cannot be had from {tried}: {why}",
-        where=tried,
         hint="push that commit to the submodule's repository, or name a ref whose submodules are all pushed",
     )

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
+from regraft.core.asked import Asked
 from regraft.core.findings import Finding
 from regraft.core.plan import Note, Plan, PlannedDependency, Source
-from regraft.core.planned import Planned
+from regraft.core.planned import Planned, Reach
 from regraft.render import safe
 
 SOURCES = {
+    "not-given": "no body was given",
     "none": "no body: this event has no pull request",
     "given": "body: as given",
     "event": "body: as it was in the event",
@@ -75,9 +77,7 @@ def planned_lines(planned: Planned) -> Iterator[str]:
     """The whole answer: what was read, what it reaches, what was ignored, each plan, and what stops the run."""
     yield SOURCES[planned.asked.source]
     for one in planned.reach:
-        images = ", ".join(one.images) or "no image"
-        suites = ", ".join(one.suites) or "no suite"
-        yield safe.log_line(f"{one.text} named by {place(one.source)} -> {images} ({suites})")
+        yield safe.log_line(f"{one.text} named by {place(one.source)} -> {reach_text(one)}")
     if not planned.reach:
         yield "nothing is named"
     for line in planned.asked.body.ignored:
@@ -86,6 +86,33 @@ def planned_lines(planned: Planned) -> Iterator[str]:
         yield from plan_lines(plan)
     yield from finding_lines(planned.findings)
     yield "stopped: no plan is written" if planned.stopped else f"overridden: {str(planned.overridden).lower()}"
+
+
+def reach_text(one: Reach) -> str:
+    """The images and suites that a directive reaches, and what overruled it where."""
+    by: dict[str, list[str]] = {}
+    for image in one.overruled:
+        by.setdefault(place(image.by), []).append(image.image)
+    beaten = [f"overruled by {winner} in {', '.join(images)}" for winner, images in by.items()]
+    if one.images or not beaten:
+        suites = ", ".join(one.suites) or "no suite"
+        beaten.insert(0, f"{', '.join(one.images) or 'no image'} ({suites})")
+    return "; ".join(beaten)
+
+
+def asked_summary(asked: Asked) -> str:
+    """Markdown of what was read, for a run that stopped before there was a plan."""
+    md = safe.markdown
+    lines = ["### regraft plan", "", md(SOURCES[asked.source]), ""]
+    lines += [f"- understood: {md(one.text)}, named by {md(one.where)}" for one in asked.everything]
+    lines += _ignored(asked)
+    lines += [f"- {note.level}: {md(note.message)}" for note in asked.notes]
+    return "\n".join(lines) + "\n\n"
+
+
+def _ignored(asked: Asked) -> list[str]:
+    md = safe.markdown
+    return [f"- ignored, body line {one.line}: {md(one.text)} ({md(one.reason)})" for one in asked.body.ignored]
 
 
 def planned_json(planned: Planned) -> str:
@@ -112,13 +139,9 @@ def summary(planned: Planned) -> str:
     """Markdown for `$GITHUB_STEP_SUMMARY`. Whatever came from outside is text there: no markup, no mention, no link."""
     md = safe.markdown
     lines = ["### regraft plan", ""]
-    rows = [
-        f"| {md(one.text)} | {md(place(one.source))} | {md(', '.join(one.images) or 'none')} "
-        f"| {md(', '.join(one.suites) or 'none')} |"
-        for one in planned.reach
-    ]
+    rows = [f"| {md(one.text)} | {md(place(one.source))} | {md(reach_text(one))} |" for one in planned.reach]
     if rows:
-        lines += ["| directive | named by | images | suites |", "|---|---|---|---|", *rows, ""]
+        lines += ["| directive | named by | images (suites) |", "|---|---|---|", *rows, ""]
     else:
         lines += ["No directive: nothing is named.", ""]
     for plan in planned.plans.values():
@@ -130,8 +153,6 @@ def summary(planned: Planned) -> str:
             for patch in one.patches
         ]
         lines += [f"- {note.level}: {md(note.message)}" for note in plan.notes] + [""]
-    lines += [
-        f"- ignored, body line {one.line}: {md(one.text)} ({md(one.reason)})" for one in planned.asked.body.ignored
-    ]
+    lines += _ignored(planned.asked)
     lines += [f"- **{one.severity}** {md(one.path)}: {md(one.message, 2000)}" for one in planned.findings]
     return "\n".join(lines) + "\n"
