@@ -26,6 +26,7 @@ WRITES = frozenset(
 )
 WRITERS = {
     "adapters/files.py",  # the only module that writes what others read
+    "adapters/effects.py",  # the only module that changes an image
     "adapters/git.py",  # its private configuration, in a folder that goes away
     "adapters/machine.py",  # the neutral folder of a probe, which goes away
     "adapters/scratch.py",  # a scratch repository in git's private folder

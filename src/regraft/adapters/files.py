@@ -1,9 +1,10 @@
-"""The only module that writes files."""
+"""Reads files, and writes whole ones. What changes an image goes through `effects`, which counts."""
 
 import os
 import tempfile
 from pathlib import Path
 
+from regraft.adapters.effects import effect
 from regraft.errors import InputError, OutsideError
 
 
@@ -35,13 +36,15 @@ def write(path: Path, data: bytes) -> None:
     temporary: str | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        with effect("create"):
+            handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
             os.fchmod(stream.fileno(), 0o644)
-        os.replace(temporary, path)  # noqa: PTH105 - the path is a string here
+        with effect("rename"):
+            os.replace(temporary, path)  # noqa: PTH105 - the path is a string here
         temporary = None
     except OSError as error:
         raise outside(error, str(path)) from None

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from regraft.adapters import effects
 from regraft.errors import OutsideError
 
 OUTPUT_LIMIT = 256 * 1024 * 1024
@@ -29,16 +30,19 @@ def run(  # noqa: PLR0913 - keyword-only, and each one is a limit that a caller 
     stdin: bytes = b"",
     timeout: float | None = None,
     limit: int = OUTPUT_LIMIT,
+    keep: Sequence[int] = (),
 ) -> Completed:
     """Run one program to its end, in a process group of its own, and return what it said.
 
     `timeout` is in seconds; past it the whole group is killed. At most `limit` bytes of each stream are taken.
+    `keep` are open files that the program inherits: a lock that is to live as long as the program does.
     Raises OutsideError: missing-program, no-permission, timed-out, too-much-output, no-such-folder.
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = _start(argv, env=env, cwd=cwd, stdout=out.fileno(), stderr=err.fileno())
+        process = _start(argv, env=env, cwd=cwd, stdout=out.fileno(), stderr=err.fileno(), keep=keep)
         try:
-            process.communicate(stdin, timeout=timeout)
+            with effects.running(process.pid):
+                process.communicate(stdin, timeout=timeout)
         except subprocess.TimeoutExpired:
             _kill_group(process)
             raise OutsideError(
@@ -59,19 +63,27 @@ def run(  # noqa: PLR0913 - keyword-only, and each one is a limit that a caller 
     return Completed(tuple(argv), process.returncode, streams[0], streams[1])
 
 
-def _start(
-    argv: Sequence[str], *, env: Mapping[str, str], cwd: str | None, stdout: int, stderr: int
+def _start(  # noqa: PLR0913 - keyword-only, as for `run`
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: str | None,
+    stdout: int,
+    stderr: int,
+    keep: Sequence[int] = (),
 ) -> "subprocess.Popen[bytes]":
     try:
-        return subprocess.Popen(
-            list(argv),
-            env=dict(env),
-            cwd=cwd,
-            stdin=subprocess.PIPE,
-            stdout=stdout,
-            stderr=stderr,
-            start_new_session=True,
-        )
+        with effects.effect("start"):
+            return subprocess.Popen(
+                list(argv),
+                env=dict(env),
+                cwd=cwd,
+                stdin=subprocess.PIPE,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+                pass_fds=tuple(keep),
+            )
     except FileNotFoundError as error:
         if cwd is not None and error.filename == cwd:
             raise OutsideError("no-such-folder", f"there is no folder {cwd!r}") from None

@@ -1,12 +1,15 @@
 """What the flows need from outside, in the outside world's own verbs. Adapters satisfy these; tests bring fakes."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
+from regraft.core.journal import Journal, Subject
 from regraft.core.manifest import Image
 from regraft.core.objects import Blob, Commit, Tree
 from regraft.core.observation import Checkout, Environment, Import, Wanted
 from regraft.core.resolution import Fetched, Reach, Remote, Tip
+from regraft.core.tree_record import Record
 from regraft.core.trees import Announced, ApplyOutcome, Entry
 
 
@@ -111,3 +114,58 @@ class GateStore(Protocol):
 
     def config_list(self, text: bytes) -> tuple[tuple[str, str], ...] | str:
         """The (key, value) pairs of a text in git's configuration format, or what git says is wrong with it."""
+
+
+class Lock(Protocol):
+    """Held for as long as anybody has the file open: this process, and each child that was given `fd`."""
+
+    @property
+    def fd(self) -> int:
+        """What children that may outlive regraft are started with: `process.run(..., keep=(lock.fd,))`."""
+
+
+class StateFolder(Protocol):
+    """Where an apply writes down how far it came. Each method raises OutsideError where the disk failed."""
+
+    def lock(self, wait: float, *, end_orphans: bool = False) -> AbstractContextManager[Lock]:
+        """Nobody else applies or restores meanwhile. Waits up to `wait` seconds for who does.
+
+        With `end_orphans`, commands that a killed apply left running are waited for as long, and then ended.
+        OutsideError: locked (says by whom, and since when). RefusedError: the folder is a link, or another user's.
+        """
+
+    def read(self) -> Journal | None:
+        """How far the last apply came; None: nothing to give back. RefusedError `damaged-journal`."""
+
+    def write(self, journal: Journal) -> None:
+        """Whole or not at all."""
+
+    def clear(self) -> None:
+        """Forget it all: journal, snapshot, and what was set aside."""
+
+    @property
+    def aside(self) -> str:
+        """A folder, perhaps not there yet, for files that an apply moves out of the way. It goes with `clear`."""
+
+
+class Snapshots(Protocol):
+    """The baseline as it was before the first change, in the state folder. To be used under the lock."""
+
+    def take(self, subjects: Sequence[Subject]) -> Record:
+        """Copy everything below the subjects and note it down. What is there already from an earlier apply stays as it is,
+        and the subjects that it does not have are added.
+
+        OutsideError: disk-full (needed and available are said), no-permission, not-saved. Nothing of the image is changed.
+        """
+
+    def scan(self, subjects: Sequence[Subject], *, content: bool) -> Record:
+        """What is there now, with the digest of every file where `content` is wanted. Copies nothing."""
+
+    def changed_since(self, before: Record, subjects: Sequence[Subject]) -> Record:
+        """What is there now; of the files, those have a digest whose stat alone does not prove that they are the same."""
+
+    def give_back(self) -> tuple[str, ...]:
+        """Make everything as it was. What could not be given back, a line each; may be run again after any end.
+
+        RefusedError: no-snapshot, damaged-snapshot (its list cannot be read; then nothing was changed).
+        """
