@@ -37,6 +37,16 @@ class Compared:
     stored: dict[str, Entry]
 
 
+@dataclass(frozen=True, slots=True)
+class ToChange:
+    """Relative paths. `wrong` are to be written; the others are on the disk and not in the expected tree."""
+
+    wrong: tuple[str, ...]
+    left_over: tuple[str, ...]
+    untracked: tuple[str, ...]
+    ignored: tuple[str, ...]
+
+
 class Content:
     """`open_repository` gives the repository of a submodule, and its objects."""
 
@@ -74,6 +84,31 @@ class Content:
                 differences += inner.differences
                 extras += inner.extras
         return Compared(tuple(differences), tuple(extras), _stored(expected, found, filtered))
+
+    def to_change(self, expected: Expected, tracked: Mapping[str, Entry]) -> "ToChange":
+        """What keeps the files from being the expected tree, submodules left out, by the paths' own bytes.
+
+        A file that only a filter of git's changed is as it should be. `tracked` are the entries of the machine's HEAD.
+        """
+        submodules = frozenset(path for path, entry in expected.entries.items() if entry.mode == SUBMODULE)
+        there = disk.walk(self._place, submodules)
+        known = frozenset(there.files)
+        plain = [path for path in expected.entries if path not in submodules]
+        found = {
+            path: one
+            for path in plain
+            if path in known and (one := disk.entry_at(self._place / path, sha256=expected.sha256)) is not None
+        }
+        filtered = self._filtered(expected, found)
+        wrong = [path for path in plain if found.get(path) != expected.entries[path]]
+        extras = [path for path in there.files if path not in expected.entries]
+        ignored = self._objects.ignored([path for path in extras if path not in tracked], expected, self._place)
+        return ToChange(
+            wrong=tuple(path for path in wrong if clean_text(path) not in filtered),
+            left_over=tuple(path for path in extras if path in tracked),
+            untracked=tuple(path for path in extras if path not in tracked and path not in ignored),
+            ignored=tuple(path for path in extras if path in ignored),
+        )
 
     def all_files(self, *, sha256: bool) -> tuple[dict[str, Entry], tuple[Extra, ...]]:
         """The entries that git would make of all files which the checkout's own `.gitignore` files do not name."""

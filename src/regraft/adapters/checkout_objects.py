@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -68,6 +68,22 @@ class CheckoutObjects:
     def blob(self, name: str) -> bytes | None:
         """None where it is not at hand."""
         return _if_here(lambda: self._store.read_blob(Blob(name)))
+
+    def each_blob(self, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        """The bytes of many blobs, a batch at a time. Raises OutsideError: missing-objects, too-large."""
+        return self._store.each_blob([Blob(name) for name in names])
+
+    def config_list(self, text: bytes) -> tuple[tuple[str, str], ...] | str:
+        """The (key, value) pairs of a text in git's configuration format, or what git says is wrong with it."""
+        return self._store.config_list(text)
+
+    def fresh_index(self, commit: Commit, place: Path) -> bytes:
+        """An index that holds the commit's tree, with the stats of those files at `place` that are as it says."""
+        at = replace(self._store.read_tree(commit).at, work_tree=place, cwd=place)
+        refreshed = self._git.run(["update-index", "-q", "--refresh"], at)
+        if refreshed.returncode not in {0, 1} or at.index is None:
+            raise failure(refreshed)
+        return at.index.read_bytes()
 
     def changed_paths(self, old: Commit, new: Commit) -> tuple[str, ...] | None:
         """The paths that differ between two commits, without guessing at renames; None where one is not at hand."""
