@@ -96,7 +96,7 @@ def write(
     try:
         try:
             for piece in pieces:
-                _write_all(handle, piece)
+                write_all(handle, piece)
             os.fchmod(handle, mode)
             if before_rename is not None:
                 before_rename(handle)
@@ -109,7 +109,7 @@ def write(
         raise
 
 
-def _write_all(handle: int, data: bytes) -> None:
+def write_all(handle: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(handle, view) :]

@@ -15,6 +15,7 @@ COMMANDS = {
     "schema": "the JSON schema of the manifest",
     "plan": "directives and inputs -> a plan per image, and the gate's outputs",
     "verify": "is this machine what the plan says?",
+    "restore": "back to the baseline",
     "show": "read a plan or a receipt",
     "diff": "compare two plans or receipts",
     "image probe": "what an image really holds, as a baseline",

@@ -127,6 +127,9 @@ class Lock(Protocol):
 class StateFolder(Protocol):
     """Where an apply writes down how far it came. Each method raises OutsideError where the disk failed."""
 
+    def exists(self) -> bool:
+        """Whether anything was ever written down here."""
+
     def lock(self, wait: float, *, end_orphans: bool = False) -> AbstractContextManager[Lock]:
         """Nobody else applies or restores meanwhile. Waits up to `wait` seconds for who does.
 
