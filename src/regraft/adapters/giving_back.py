@@ -12,7 +12,7 @@ from functools import partial
 
 from regraft.adapters import copying, effects
 from regraft.adapters.copying import Contents
-from regraft.adapters.tree_walk import UNSAVED, bytes_of, look, walk
+from regraft.adapters.tree_walk import UNSAVED, Trouble, bytes_of, look, walk
 from regraft.core.journal import Subject
 from regraft.core.tree_record import (
     Change,
@@ -49,6 +49,7 @@ class GivingBack:
         self._leave_out = leave_out
         self._reasons: dict[str, str] = {}
         self._opened: set[str] = set()
+        self._unsaved = {path for path in record.entries if self._is_unsaved(path)}
 
     def run(self) -> tuple[str, ...]:
         """What could not be given back, a line each."""
@@ -88,10 +89,14 @@ class GivingBack:
             self._reasons[path] = error.strerror or str(error)
             closed.append(path)
 
-        found = walk(self._roots, leave_out=[self._leave_out], trouble=trouble)
-        if not any(self._open_folder(path) for path in closed):
-            return found
-        return walk(self._roots, leave_out=[self._leave_out], trouble=_pass)
+        found = self._walk_once(trouble)
+        for path in closed:
+            self._open_folder(path)
+        return self._walk_once(_pass) if closed else found
+
+    def _walk_once(self, trouble: Trouble) -> dict[str, Entry]:
+        """A repository may have lost the files by which it is known: what was not saved of it is not ours to remove."""
+        return walk(self._roots, leave_out=[self._leave_out], closed=self._unsaved, trouble=trouble)
 
     def _is_in_the_way(self, path: str, found: Entry) -> bool:
         """A file or link that becomes a file or link again is replaced in one step, and not removed before."""
@@ -141,7 +146,7 @@ class GivingBack:
 
     def _make_folder(self, old: Entry) -> None:
         place = bytes_of(old.path)
-        if self._is_unsaved(old.path):
+        if old.path in self._unsaved:
             self._reasons[old.path] = "what was in it was not saved"
             return
         missing = [one for one in parents(old.path) if not os.path.lexists(bytes_of(one))]
@@ -213,8 +218,7 @@ class GivingBack:
 
     def _look_again(self) -> Record:
         found: dict[str, Entry] = {}
-        walked = walk(self._roots, leave_out=[self._leave_out], trouble=_pass)
-        for path, entry in walked.items():
+        for path, entry in self._walk_once(_pass).items():
             old = self._record.entries.get(path)
             if (
                 old is not None

@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from regraft.core.journal import Subject
 from regraft.core.tree_record import Entry, Kind
@@ -56,14 +57,19 @@ def entry_of(path: bytes, found: os.stat_result, sha256: str | None = None) -> E
 
 
 def walk(
-    roots: Iterable[Subject], *, leave_out: Sequence[str] = (), trouble: Trouble | None = None
+    roots: Iterable[Subject],
+    *,
+    leave_out: Sequence[str] = (),
+    closed: Iterable[str] = (),
+    trouble: Trouble | None = None,
 ) -> dict[str, Entry]:
     """Every path at and below `roots`, by its absolute path; a root that is not there has none.
 
-    Not entered: what `leave_out` names, and of a repository what is not saved (the folder itself has an entry).
+    `leave_out` are paths that are passed over. Not entered: `closed`, and of a repository what is not saved.
     A path that cannot be looked at is told to `trouble`, or else raises its OSError; one that vanishes meanwhile is not there.
     """
     skipped = frozenset(map(bytes_of, leave_out))
+    shut = frozenset(map(bytes_of, closed))
     found: dict[str, Entry] = {}
     for root in roots:
         place = bytes_of(root.path)
@@ -72,14 +78,24 @@ def walk(
             continue
         found.setdefault(entry.path, entry)
         if entry.kind == "folder" and root.recursive:
-            _below(place, root.kind == "git-dir", found, skipped, trouble)
+            _below(_Start(place, root.kind == "git-dir"), found, skipped, shut, trouble)
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Start:
+    top: bytes
+    in_repository: bool
+
+
 def _below(
-    top: bytes, in_repository: bool, found: dict[str, Entry], skipped: frozenset[bytes], trouble: Trouble | None
+    start: _Start,
+    found: dict[str, Entry],
+    skipped: frozenset[bytes],
+    shut: frozenset[bytes],
+    trouble: Trouble | None,
 ) -> None:
-    waiting = [(top, in_repository)]
+    waiting = [(start.top, start.in_repository)]
     while waiting:
         folder, inside = waiting.pop()
         try:
@@ -92,7 +108,8 @@ def _below(
                     except FileNotFoundError:
                         continue
                     found.setdefault(entry.path, entry)
-                    if entry.kind == "folder" and not (inside and _is_unsaved(folder, one.name)):
+                    is_shut = one.path in shut or (inside and _is_unsaved(folder, one.name))
+                    if entry.kind == "folder" and not is_shut:
                         waiting.append((one.path, inside or one.name == b".git"))
         except FileNotFoundError:
             continue
