@@ -2,16 +2,20 @@
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from regraft.adapters import effects
 from regraft.errors import OutsideError
 
 OUTPUT_LIMIT = 256 * 1024 * 1024
+LINE = 64 * 1024
+GRACE = 5.0  # seconds between asking a group to end and killing it
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,107 @@ def run(  # noqa: PLR0913 - keyword-only, and each one is a limit that a caller 
     return Completed(tuple(argv), process.returncode, streams[0], streams[1])
 
 
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """`returncode` is None where the time was up. `left_running`: others of its group were still there, and were ended."""
+
+    returncode: int | None
+    left_running: bool
+
+
+def stream(  # noqa: PLR0913 - keyword-only, as for `run`
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: str,
+    timeout: float,
+    on_start: Callable[[int], None],
+    on_line: Callable[[bytes], None],
+    keep: Sequence[int] = (),
+) -> Streamed:
+    """Run one program in a process group of its own, and hand on what it says, stdout and stderr together, line by line.
+
+    `on_start` is given its process id, which is the group's. A line is at most `LINE` bytes; a longer one comes in pieces.
+    When this returns or raises, nobody of the group is left. Raises OutsideError: missing-program, no-permission,
+    no-such-folder, not-started.
+    """
+    source, sink = os.pipe()
+    try:
+        process = _start(argv, env=env, cwd=cwd, stdout=sink, stderr=sink, keep=keep, stdin=subprocess.DEVNULL)
+    except BaseException:
+        os.close(source)
+        raise
+    finally:
+        os.close(sink)
+    with effects.running(process.pid), os.fdopen(source, "rb", buffering=0):
+        try:
+            on_start(process.pid)
+            in_time = _follow(process, source, time.monotonic() + timeout, on_line)
+            if not in_time:
+                end_group(process.pid, wait=process.poll)
+            process.wait()
+        except BaseException:
+            end_group(process.pid, wait=process.poll)
+            process.wait()
+            raise
+        left = end_group(process.pid, wait=process.poll)
+    return Streamed(process.returncode if in_time else None, left and in_time)
+
+
+def _follow(process: "subprocess.Popen[bytes]", source: int, deadline: float, on_line: Callable[[bytes], None]) -> bool:
+    """Whether the program came to its end in time. A child of it that keeps the pipe open is not waited for."""
+    rest = b""
+    quiet = False  # since it ended
+    while time.monotonic() < deadline:
+        ready, _, _ = select.select([source], [], [], min(0.1, max(0.0, deadline - time.monotonic())))
+        if not ready:
+            if quiet:
+                break
+            quiet = process.poll() is not None
+            continue
+        piece = os.read(source, 65536)
+        if not piece:
+            break
+        *lines, rest = (rest + piece).replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        while len(rest) > LINE:
+            lines.append(rest[:LINE])
+            rest = rest[LINE:]
+        for line in lines:
+            on_line(line)
+    if rest:
+        on_line(rest)
+    try:
+        process.wait(max(0.0, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def end_group(group: int, *, wait: Callable[[], object]) -> bool:
+    """Ask what is left of a group to end, and kill it after `GRACE` seconds; False where nobody was left.
+
+    `wait` is called in between: it takes note of children that have ended.
+    """
+    if not _signal(group, signal.SIGTERM):
+        return False
+    deadline = time.monotonic() + GRACE
+    while time.monotonic() < deadline:
+        wait()
+        if not _signal(group, 0):
+            return True
+        time.sleep(0.02)
+    _signal(group, signal.SIGKILL)
+    return True
+
+
+def _signal(group: int, number: int) -> bool:
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
 def _start(  # noqa: PLR0913 - keyword-only, as for `run`
     argv: Sequence[str],
     *,
@@ -71,6 +176,7 @@ def _start(  # noqa: PLR0913 - keyword-only, as for `run`
     stdout: int,
     stderr: int,
     keep: Sequence[int] = (),
+    stdin: int = subprocess.PIPE,
 ) -> "subprocess.Popen[bytes]":
     try:
         with effects.effect("start"):
@@ -78,7 +184,7 @@ def _start(  # noqa: PLR0913 - keyword-only, as for `run`
                 list(argv),
                 env=dict(env),
                 cwd=cwd,
-                stdin=subprocess.PIPE,
+                stdin=stdin,
                 stdout=stdout,
                 stderr=stderr,
                 start_new_session=True,

@@ -19,7 +19,7 @@ from regraft.adapters import copying, effects, files
 from regraft.adapters.giving_back import GivingBack
 from regraft.adapters.tree_walk import walk
 from regraft.core.journal import Subject
-from regraft.core.tree_record import Entry, Record, clean, escape, is_at_or_below, is_untouched, unescape
+from regraft.core.tree_record import Entry, Record, clean, escape, is_at_or_below, is_untouched, is_young, unescape
 from regraft.errors import OutsideError, RefusedError
 
 SCHEMA = "regraft.snapshot/1"
@@ -72,7 +72,9 @@ class Snapshot:
         since = time.time_ns()
         try:
             found = walk(self._roots(subjects), leave_out=[self._state])
-            return Record({path: _digested(entry) for path, entry in found.items()} if content else found, since)
+            # Of a file as young as that, no later stat can prove that it is the same.
+            asked = {path: _digested(one) for path, one in found.items() if content or is_young(one, since)}
+            return Record({**found, **asked}, since)
         except OSError as error:
             raise files.outside(error, clean(os.fsdecode(error.filename or b""))) from None
 

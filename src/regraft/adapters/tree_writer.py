@@ -23,6 +23,7 @@ from regraft.core.apply_tree import Link, links_of, unsafe_paths
 from regraft.core.apply_values import Target, Written
 from regraft.core.checkout_tree import Entry, clean_text, pointer
 from regraft.core.gitmodules import RefusedModuleError, address, module_at, modules_by_path
+from regraft.core.journal import Subject
 from regraft.core.objects import Commit
 from regraft.core.quoting import quoted
 from regraft.core.resolution import Remote
@@ -50,6 +51,19 @@ class TreeFolders:
         self._git = git
         self._places = places
         self._fetch = CheckoutFetch(git, scratch)
+
+    def place(self, path: str) -> str:
+        """Absolute, and through no link but for its last part."""
+        place = self._places.of(path)
+        return os.path.join(os.path.realpath(place.parent), place.name)  # noqa: PTH118 - a string
+
+    def subjects(self, path: str) -> tuple[Subject, ...]:
+        """The checkout, and the folders of a repository that lies elsewhere. RefusedError `no-repository`."""
+        place = self._places.of(path)
+        with _disk(place):
+            git = self._repository(place).git
+        elsewhere = [one for one in dict.fromkeys((git.folder, git.common)) if not one.is_relative_to(place)]
+        return (Subject("checkout", str(place)), *(Subject("git-dir", str(one)) for one in elsewhere))
 
     def fetch(self, target: Target) -> None:
         """Have the planned commit in the checkout. RefusedError `no-repository`: there is nothing to put it into."""

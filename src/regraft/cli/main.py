@@ -14,6 +14,8 @@ COMMANDS = {
     "check": "what can be judged offline: manifest, patch files, locks, baselines",
     "schema": "the JSON schema of the manifest",
     "plan": "directives and inputs -> a plan per image, and the gate's outputs",
+    "apply": "make the image match the plan, or change nothing",
+    "replay": "plan and apply the pins of a receipt on this machine",
     "verify": "is this machine what the plan says?",
     "restore": "back to the baseline",
     "show": "read a plan or a receipt",

@@ -90,7 +90,12 @@ def is_untouched(old: Entry, new: Entry, since: int) -> bool:
     same = (old.size, old.mtime_ns, old.ctime_ns, old.inode, old.device) == (
         *(new.size, new.mtime_ns, new.ctime_ns, new.inode, new.device),
     )
-    return same and old.ctime_ns < since - SLACK_NS and old.mtime_ns < since - SLACK_NS
+    return same and not is_young(old, since)
+
+
+def is_young(entry: Entry, since: int) -> bool:
+    """Whether an entry that was looked at from `since` on could have been changed later without a new change time."""
+    return entry.ctime_ns >= since - SLACK_NS or entry.mtime_ns >= since - SLACK_NS
 
 
 def is_at_or_below(path: str, folder: str) -> bool:

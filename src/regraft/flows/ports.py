@@ -1,13 +1,14 @@
 """What the flows need from outside, in the outside world's own verbs. Adapters satisfy these; tests bring fakes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from regraft.core.journal import Journal, Subject
+from regraft.core.apply_values import Ran, Step, Target, Written
+from regraft.core.journal import Journal, Running, Subject
 from regraft.core.manifest import Image
 from regraft.core.objects import Blob, Commit, Tree
-from regraft.core.observation import Checkout, Environment, Import, Wanted
+from regraft.core.observation import Checkout, Environment, Import, Installed, Wanted
 from regraft.core.resolution import Fetched, Reach, Remote, Tip
 from regraft.core.tree_record import Record
 from regraft.core.trees import Announced, ApplyOutcome, Entry
@@ -172,3 +173,51 @@ class Snapshots(Protocol):
 
         RefusedError: no-snapshot, damaged-snapshot (its list cannot be read; then nothing was changed).
         """
+
+
+class TreeWriter(Protocol):
+    """Puts a planned tree into a checkout. Each method raises OutsideError where git or the disk failed."""
+
+    def subjects(self, path: str) -> tuple[Subject, ...]:
+        """What is to be recorded for the checkout at a path of the manifest: it, and a repository that lies elsewhere.
+
+        RefusedError `no-repository`.
+        """
+
+    def place(self, path: str) -> str:
+        """Where a path of the manifest is on this machine: absolute, and through no link but for its last part."""
+
+    def fetch(self, target: Target) -> None:
+        """Have the planned commit in the checkout, under a ref of its own. OutsideError `commit-gone`."""
+
+    def prove(self, target: Target) -> None:
+        """The patches go on and make the planned tree. RefusedError: patch-does-not-apply, not-the-planned-tree."""
+
+    def write(self, target: Target, aside: str) -> Written:
+        """Make files, index and HEAD those of the target. RefusedError for a submodule that cannot follow."""
+
+
+class Commands(Protocol):
+    """Runs install commands."""
+
+    def run(  # noqa: PLR0913 - keyword-only but for what is run
+        self,
+        step: Step,
+        image: Image,
+        *,
+        run: str,
+        externally_managed: bool,
+        lock: int,
+        started: Callable[[Running], None],
+    ) -> Ran:
+        """Run one to its end, or past its time to the end of its group. It inherits `lock`; `run` is its REGRAFT_RUN.
+
+        OutsideError: missing-program, no-permission, no-such-folder.
+        """
+
+
+class InstalledFiles(Protocol):
+    """What installed distributions say of themselves."""
+
+    def of(self, installed: Installed) -> tuple[str, ...]:
+        """The files that the record of one lists, as absolute paths."""
