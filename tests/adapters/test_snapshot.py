@@ -369,7 +369,7 @@ def _content_of(machine: Machine, path: Path) -> Path:
     import hashlib
 
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return machine.state / "snapshot/content" / digest[:2] / digest[2:]
+    return machine.state / "snapshot/content" / digest
 
 
 @pytest.mark.parametrize("how", ["missing", "other bytes", "cut short"])
@@ -542,9 +542,19 @@ def test_equal_files_are_kept_once(machine: Machine) -> None:
     machine.snapshot().take(machine.subjects)
     for number in range(3):
         (machine.elsewhere / f"same-{number}").write_bytes(b"q" * 10)
-    count = len(list((machine.state / "snapshot/content").glob("*/*")))
+    count = len(list((machine.state / "snapshot/content").iterdir()))
     machine.snapshot().take([*machine.subjects, Subject("also", str(machine.elsewhere))])
-    assert len(list((machine.state / "snapshot/content").glob("*/*"))) == count + 2  # and `precious`
+    assert len(list((machine.state / "snapshot/content").iterdir())) == count + 2  # and `precious`
+
+
+def test_half_a_copy_of_a_take_that_was_killed_is_copied_again(machine: Machine) -> None:
+    copy = _content_of(machine, machine.checkout / "build/x.o")
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(b"half")
+    machine.snapshot().take(machine.subjects)
+    (machine.checkout / "build/x.o").unlink()
+    assert machine.snapshot().give_back() == ()
+    assert (machine.checkout / "build/x.o").stat().st_size == 256 * 5000
 
 
 def test_a_worktree_comes_back_with_the_repository_behind_it(machine: Machine) -> None:

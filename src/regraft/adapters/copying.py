@@ -70,7 +70,7 @@ class Contents:
         self._good: dict[str, bool] = {}
 
     def path(self, sha256: str) -> str:
-        return f"{self._folder}/{sha256[:2]}/{sha256[2:]}"
+        return f"{self._folder}/{sha256}"
 
     def put(self, path: str) -> Entry:
         """Copy a file in, and return its entry with the digest. Raises OSError; ChangingError if it does not hold still."""
@@ -97,13 +97,14 @@ class Contents:
         return digest
 
     def _keep(self, digest: str, fill: Callable[[int], None]) -> None:
+        """One that is there already may be half of one, of a copying that was killed."""
         target = self.path(digest)
-        if os.path.lexists(target):
-            return
-        folder = os.path.dirname(target)
-        if not os.path.isdir(folder):
-            effects.mkdir(folder, 0o700)
-        effects.write(target, (), 0o600, before_rename=fill)
+        if not os.path.lexists(target):
+            effects.create(target, fill)
+        elif not self.is_good(digest):
+            effects.unlink(target)
+            effects.create(target, fill)
+        self._good[digest] = True
 
     def is_good(self, sha256: str) -> bool:
         """Whether the copy is there and still has its digest. Read once."""

@@ -2,7 +2,7 @@
 
 A test hook, and nothing else, reads three variables of the environment:
 
-    REGRAFT_EFFECTS=FILE          append the name of each effect to FILE, a line each
+    REGRAFT_EFFECTS=FILE          append the name of each effect to FILE, a line each, and whether a process runs meanwhile
     REGRAFT_KILL_AT=before:N      SIGKILL this process before its Nth effect (from 1); after:N, after it
     REGRAFT_KILL_GROUP=1          also the groups of the processes that it has started and that still run, and its own
 
@@ -51,6 +51,7 @@ def _begin(name: str) -> None:
     if f"before:{_count}" == _KILL:
         _kill()
     if _LOG:
+        name += " while a process runs" if _children else ""
         handle = os.open(_LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         try:
             os.write(handle, f"{name}\n".encode())
@@ -107,6 +108,19 @@ def write(
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def create(path: AnyPath, fill: Callable[[int], None]) -> None:
+    """Make a file that is its owner's alone where none is; `fill` is given it open. A kill leaves it half filled."""
+    with effect("create"):
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fill(handle)
+        except BaseException:
+            os.unlink(path)
+            raise
+        finally:
+            os.close(handle)
 
 
 def write_all(handle: int, data: bytes) -> None:
