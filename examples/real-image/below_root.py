@@ -73,7 +73,7 @@ def _gate(story: Story, project: Place) -> None:
 def _apply(story: Story, project: Place, click: Place, baked: str) -> None:
     story.chapter("The image is made to match the plan")
     apply = ("regraft", "apply", "plan.json", "--root", "../image", "--receipt", "receipt.json")
-    story.run(project, *apply, shown=30)
+    story.run(project, *apply, shown=24)
     story.run(click, PYTHON, "-c", world.SHOW_VERSION, says=["8.2.1", "src/click/__init__.py"])
     tested = world.passed(story, click, PYTHON, *world.CLICK_TESTS)
     story.expect(tested != baked, f"Other tests than before: {tested}, and not {baked}.")

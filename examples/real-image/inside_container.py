@@ -42,6 +42,13 @@ class Engine:
     def has(self, image: str) -> bool:
         return image in self.must("images", "--all", "--format", "{{.Name}}:{{.Tag}}").split()
 
+    def clear(self) -> None:
+        """Leave nothing in the store but the operating system."""
+        self.must("rm", "--all")
+        if self.has(f"{IMAGE}:latest"):
+            self.must("rmi", IMAGE)
+        self.must("rmi", "--prune", "--force")
+
     def container(self, name: str, cwd: str, env: dict[str, str]) -> Place:
         """Where commands run in the container `name`, which has the work folder at /work."""
         flags = [f"--env={key}={value}" for key, value in env.items()]
@@ -50,15 +57,16 @@ class Engine:
         return Place(f"{name}:{cwd}", self.machine.env, prefix=run)
 
 
-def tell(story: Story, work: Path, supplies: Supplies) -> None:
+def tell(story: Story, work: Path, supplies: Supplies, driver: str | None = None) -> None:
+    """`driver` is buildah's storage driver; None: overlay where the kernel gives one, else vfs."""
     env = world.quiet_environment(supplies.machine.env, work / "home")
     world.lay_out(work, supplies.sdists(), env)
-    engine = _engine(supplies, work)
+    engine = _engine(supplies, work, driver)
     try:
         _build(engine, supplies)
         _tell(story, engine, Place("gate", env, work / "project", words=_regraft()))
     finally:
-        engine.must("rm", "--all")
+        engine.clear()
 
 
 def _tell(story: Story, engine: Engine, gate: Place) -> None:
@@ -104,7 +112,7 @@ def _job(story: Story, job: Place, click: Place, baked: str) -> None:
         "A job in a container that is thrown away",
         "CI is set, so that nothing is kept for a restore; what was not named is still compared before and after.",
     )
-    story.run(job, "regraft", "apply", "plan.json", "--receipt", "receipt.json")
+    story.run(job, "regraft", "apply", "plan.json", "--receipt", "receipt.json", shown=24)
     story.run(job, PYTHON, "-c", world.SHOW_VERSION, says=["8.2.1 /opt/src/click/src/click/__init__.py"])
     tested = world.passed(story, click, PYTHON, *world.CLICK_TESTS)
     story.expect(tested != baked, f"Other tests than before: {tested}, and not {baked}.")
@@ -115,7 +123,7 @@ def _job(story: Story, job: Place, click: Place, baked: str) -> None:
 def _lasting(story: Story, project: Place, click: Place, baked: str) -> None:
     story.chapter("A container that lasts: another plan, and back", "CI is not set, so that a snapshot is kept.")
     before = _listing(project)
-    story.run(project, "regraft", "apply", "plan-7.json", "--snapshot", "--receipt", "receipt-7.json")
+    story.run(project, "regraft", "apply", "plan-7.json", "--snapshot", "--receipt", "receipt-7.json", shown=24)
     story.run(click, "grep", "--line-number", "in this thread", "src/click/globals.py", says=["in this thread"])
     world.changed(story, before, _listing(project))
     world.passed(story, click, PYTHON, *world.CLICK_TESTS)
@@ -149,14 +157,15 @@ def _build(engine: Engine, supplies: Supplies) -> None:
     say("Building the project's image on it.")
     mounts = (f"--volume={engine.work}:/mnt/work:ro", f"--volume={wheels}:/mnt/wheels:ro")
     how = ("--isolation", "chroot", "--build-arg", f"SYSTEM={system}", "--tag", IMAGE, *mounts)
-    engine.must("build", "--quiet", *how, "--file", str(world.HERE / "Containerfile"), str(world.HERE))
+    engine.must("build", "--quiet", *how, "--file", str(engine.work / "project/Containerfile"), str(world.HERE))
 
 
-def _engine(supplies: Supplies, work: Path) -> Engine:
-    driver = "overlay" if _gives_overlay(work) else "vfs"
+def _engine(supplies: Supplies, work: Path, driver: str | None) -> Engine:
+    driver = driver or ("overlay" if _gives_overlay(work) else "vfs")
     engine = Engine(supplies.machine, supplies.cache / f"store-{driver}", driver, work)
     engine.store.mkdir(exist_ok=True)
-    engine.must("rm", "--all")
+    say(f"buildah keeps its images by the driver {driver}.")
+    engine.clear()
     return engine
 
 
@@ -171,6 +180,8 @@ def _gives_overlay(folder: Path) -> bool:
         mounted = subprocess.run(argv, capture_output=True, check=False).returncode == 0
         if mounted:
             subprocess.run(["umount", names[3]], check=True)
+        else:
+            say("This kernel gives no overlay mount here.")
         return mounted
 
 
@@ -178,12 +189,13 @@ def _regraft() -> dict[str, Sequence[str]]:
     return {"regraft": [sys.executable, "-m", "regraft"]}
 
 
-def start(supplies: Supplies) -> int:
+def start(supplies: Supplies, driver: str | None) -> int:
     """Tell this half in a mount namespace of its own; how it ended. Raises SystemExit where this user may not."""
     if os.geteuid() != 0:
         raise SystemExit(
             "the second half builds and runs a container as root: `sudo make example`, or leave it at the first"
         )
     programs(supplies.machine)
-    own = [*MOUNTS, sys.executable, str(world.HERE / "run.py"), "--half", "container", "--here"]
+    own = [*MOUNTS, sys.executable, str(world.HERE / "run.py"), "--here"]
+    own += ["--driver", driver] if driver else []
     return subprocess.run(own, check=False).returncode

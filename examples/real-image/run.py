@@ -10,6 +10,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import below_root
@@ -23,19 +24,22 @@ CACHE = REPOSITORY / ".cache/real-image"
 def main() -> int:
     parser = argparse.ArgumentParser(description="regraft on real software")
     parser.add_argument("--half", choices=("root", "container"), help="tell this half only")
+    parser.add_argument(
+        "--driver", choices=("overlay", "vfs"), help="buildah's storage (default: overlay where it can be)"
+    )
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)  # in a mount namespace already
     args = parser.parse_args()
     supplies = Supplies(CACHE, Place("machine", os.environ))
     supplies.prepare_tools()
     if args.here:
-        return told(inside_container.tell, supplies, CACHE / "inside-container")
+        return told(partial(inside_container.tell, driver=args.driver), supplies, CACHE / "inside-container")
     codes = []
     if args.half != "container":
         say("\n=== Real software, on an image's file system below a folder")
         codes.append(told(below_root.tell, supplies, CACHE / "below-root"))
     if args.half != "root":
         say("\n=== Real software, on a real image in a container")
-        codes.append(inside_container.start(supplies))
+        codes.append(inside_container.start(supplies, args.driver))
     return max(codes)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-TIMEOUT = 600.0  # seconds for one command
+TIMEOUT = 1800.0  # seconds for one command
 SHOWN = 40  # lines of one command's output
 NOISE = re.compile(
     r"^(subprocess exited with status|Error: exit status) \d+\n", re.MULTILINE
@@ -86,16 +86,19 @@ def say(line: str) -> None:
 
 def started(place: Place, command: Sequence[str]) -> tuple[int, str]:
     """(exit code, what it said on both streams)."""
-    done = subprocess.run(
-        place.argv(command),
-        cwd=place.cwd,
-        env=dict(place.env),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=TIMEOUT,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            place.argv(command),
+            cwd=place.cwd,
+            env=dict(place.env),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=TIMEOUT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as late:
+        return 124, f"{(late.output or b'').decode('utf-8', 'replace')}\nno end after {TIMEOUT:.0f} s\n"
     return done.returncode, NOISE.sub("", done.stdout.decode("utf-8", "replace"))
 
 

@@ -16,6 +16,7 @@ HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
 RELEASES = ("8.1.6", "8.1.7", "8.1.8", "8.2.0", "8.2.1", "8.3.1")
 PROGRAMS = {"buildah": "buildah", "mmdebstrap": "mmdebstrap"}  # program -> Debian's package
+APT = ("--quiet=2", "--option", "Acquire::Retries=3")
 PACKAGES = ("python3", "python3-venv", "git", "ca-certificates")  # in the container's operating system
 FORMATS = ("manylinux2014", "manylinux_2_17", "manylinux_2_28")
 BUILDERS = ("flit_core==3.12.0", "setuptools==80.9.0", "wheel==0.45.1", "hatchling==1.27.0")
@@ -89,7 +90,12 @@ class Supplies:
             say(f"Making a minimal {suite} from this machine's package sources; this takes about two minutes.")
             path.parent.mkdir(parents=True, exist_ok=True)
             half = path.with_name("half.tar")
-            unpack = ("--variant=minbase", f"--include={','.join(PACKAGES)}", "--quiet")
+            unpack = (
+                "--variant=minbase",
+                f"--include={','.join(PACKAGES)}",
+                "--quiet",
+                '--aptopt=Acquire::Retries "3"',
+            )
             must(self.machine, "mmdebstrap", *unpack, suite, str(half), str(_package_sources()))
             half.rename(path)
         return path
@@ -100,8 +106,8 @@ def programs(machine: Place) -> None:
     missing = [package for program, package in PROGRAMS.items() if shutil.which(program) is None]
     if missing:
         say(f"Installing {' and '.join(missing)} by apt-get, since this machine has no such program.")
-        must(machine, "apt-get", "update", "--quiet=2")
-        must(machine, "apt-get", "install", "--yes", "--quiet=2", "--no-install-recommends", *missing)
+        must(machine, "apt-get", *APT, "update")
+        must(machine, "apt-get", *APT, "install", "--yes", "--no-install-recommends", *missing)
 
 
 def python_of(rootfs: Path) -> str:

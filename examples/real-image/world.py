@@ -35,7 +35,7 @@ def lay_out(work: Path, sdists: Sequence[Path], env: Mapping[str, str]) -> None:
 
 
 def quiet_environment(machine: Mapping[str, str], home: Path) -> dict[str, str]:
-    """Nothing of the user's but the place of the programs; pip asks no registry, and tests leave no byte code behind."""
+    """Nothing of the user's but the place of the programs; pip asks no registry."""
     home.mkdir(parents=True, exist_ok=True)
     people = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in PERSON}
     return {
@@ -46,7 +46,6 @@ def quiet_environment(machine: Mapping[str, str], home: Path) -> dict[str, str]:
         "PIP_NO_INDEX": "1",
         "PIP_CONFIG_FILE": "/dev/null",
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONNOUSERSITE": "1",
         **people,
     }
