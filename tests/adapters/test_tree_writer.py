@@ -273,14 +273,14 @@ def test_stale_byte_code_goes_so_that_a_file_of_the_same_size_and_second_is_impo
     world = make()
     module = world.checkout / "pkg/core.py"
     run = ["python3", "-c", "import pkg.core, sys; sys.stdout.write(str(getattr(pkg.core, 'three', None)))"]
-    python = {"cwd": world.checkout, "env": {"PATH": ENV["PATH"]}, "check": True, "capture_output": True, "text": True}
-    assert subprocess.run(run, **python).stdout == "None"
+    python = {"cwd": world.checkout, "env": {"PATH": ENV["PATH"]}, "capture_output": True, "text": True}
+    assert subprocess.run(run, check=True, **python).stdout == "None"
     stamp = module.stat()
     assert list((module.parent / "__pycache__").glob("core.*.pyc"))
     write(world.checkout, {"pkg/gone/__pycache__/old.cpython-311.pyc": b"x", "pkg/gone/old.pyc": b"x"})
     world.put(world.target())
     os.utime(module, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-    assert subprocess.run(run, **python).stdout == "3"
+    assert subprocess.run(run, check=True, **python).stdout == "3"
     assert not (world.checkout / "pkg/gone").exists(), "what is left of a removed package would be a namespace package"
 
 

@@ -151,6 +151,25 @@ def environment_findings(found: Sequence[Foreign], python: str) -> Iterator[Find
         )
 
 
+def written(paths: Iterable[str], before: Record, after: Record) -> bool:
+    """Whether anything at these paths was written at all, be it with the same content."""
+
+    def stamp(record: Record, path: str) -> tuple[int, int, int] | None:
+        entry = record.entries.get(path)
+        return (entry.inode, entry.mtime_ns, entry.ctime_ns) if entry else None
+
+    return any(stamp(before, path) != stamp(after, path) for path in paths)
+
+
+def nothing_installed(dependency: str, path: str, distributions: Iterable[str]) -> Finding:
+    names = ", ".join(sorted(distributions))
+    message = (
+        f"{dependency}: the install commands ended well and installed nothing: the record of {names} is the old one"
+    )
+    fix = "make the command install again (pip: --force-reinstall; uv: --reinstall-package)"
+    return Finding("nothing-installed", "error", message, path, fix=fix)
+
+
 def checkout_finding(dependency: str, path: str, found: Sequence[Foreign]) -> Finding:
     return Finding(
         "foreign-change",

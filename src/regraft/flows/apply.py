@@ -138,11 +138,11 @@ class _Apply:
             raise RefusedError("not-given-back", f"the earlier plan could not be taken back: {'; '.join(named[:5])}")
 
     def _record(self, looked: Looked, earlier: Journal | None) -> None:
-        subjects = looked.subjects
+        snapshot = earlier.snapshot if earlier is not None else self._options.snapshot
+        subjects = (*looked.subjects, *looked.kept) if snapshot else looked.subjects
         if earlier is not None:
             _check_replaced(earlier, looked)
             subjects = tuple(dict.fromkeys((*earlier.subjects, *subjects)))
-        snapshot = earlier.snapshot if earlier is not None else self._options.snapshot
         self._journal = Journal(
             schema=SCHEMA,
             run=self._ports.word(),

@@ -11,6 +11,7 @@ from regraft.core.journal import Subject
 from regraft.core.manifest import Baked, Image, Manifest
 from regraft.core.observation import Checkout, Difference, Environment, Observation, Unreadable, Wanted
 from regraft.core.plan import Plan, PlannedDependency
+from regraft.core.requirements import normalized
 from regraft.core.resolution import Remote
 from regraft.core.verdict_checkout import CheckoutCase, judge_checkout
 from regraft.core.verdict_environment import judge_changes
@@ -31,6 +32,7 @@ class Looked:
     edits: dict[str, tuple[Difference, ...]]
     notes: tuple[Finding, ...]
     subjects: tuple[Subject, ...]
+    kept: tuple[Subject, ...]  # what is to be recorded besides, so that it could be given back
     guard: Guard
     named: frozenset[str]
 
@@ -56,6 +58,7 @@ def look(plan: Plan, manifest: Manifest, image: Image, baseline: Baseline | None
     _check_environment(environment, baseline, named, image)
     targets = tuple(_target(plan.dependencies[name], manifest, image.baked[name], ports) for name in overridden)
     edits = {name: _edits(image.baked[name], baseline, wanted[name], seen, ports) for name in overridden}
+    guarded = _guarded(image, environment, seen, overridden, ports)
     return Looked(
         observation=seen,
         environment=environment,
@@ -63,7 +66,8 @@ def look(plan: Plan, manifest: Manifest, image: Image, baseline: Baseline | None
         edits=edits,
         notes=tuple(_decided(image, edits)),
         subjects=_subjects(image, environment, targets, ports),
-        guard=_guard(image, environment, seen, overridden, ports),
+        kept=tuple(one for subjects in guarded.kept.values() for one in subjects),
+        guard=Guard(guarded, image, ports.snapshots, ports.installed),
         named=named,
     )
 
@@ -160,12 +164,16 @@ def _environment_subjects(environment: Environment) -> list[Subject]:
     return [Subject("environment", path) for path in dict.fromkeys(paths)]
 
 
-def _guard(image: Image, environment: Environment, seen: Observation, overridden: list[str], ports: Ports) -> Guard:
+def _guarded(image: Image, environment: Environment, seen: Observation, overridden: list[str], ports: Ports) -> Guarded:
     kept = {
         name: (Subject("checkout", found.real),)
         for name, found in seen.checkouts.items()
         if name not in overridden and isinstance(found, Checkout) and found.state not in {"absent", "no-folder"}
     }
+    installs = {
+        name: frozenset(map(normalized, image.baked[name].distributions))
+        for name in overridden
+        if image.baked[name].install and image.baked[name].distributions
+    }
     sources = sources_of(seen.checkouts, overridden, ports.project)
-    guarded = Guarded(tuple(_environment_subjects(environment)), kept, sources)
-    return Guard(guarded, image, ports.snapshots, ports.installed)
+    return Guarded(tuple(_environment_subjects(environment)), kept, sources, installs)

@@ -24,6 +24,7 @@ class Guarded:
     environment: tuple[Subject, ...]
     kept: Mapping[str, tuple[Subject, ...]]
     sources: tuple[str, ...]  # real paths of the overridden checkouts and of the project
+    installs: Mapping[str, frozenset[str]]  # the distributions that the commands of an override install, by dependency
 
     @property
     def all(self) -> tuple[Subject, ...]:
@@ -51,10 +52,9 @@ class Guard:
         """A finding, always an error, for each distribution and each kept checkout that is not as it was."""
         now = self._snapshots.changed_since(self._before, self._guarded.all)
         found = changes(self._before, now)
-        if not found:
-            return
         self._listed.update(self._list(one for one in after.distributions if one.name in named))
         may = apply_guard.allowed(named, (before, after), self._listed, self._guarded.sources)
+        yield from self._unwritten((before, after), now)
         inside = [change for change in found if _in(change, self._guarded.environment) and self._counts(change, now)]
         foreign = list(apply_guard.foreign(inside, may, before, after))
         if foreign:
@@ -73,6 +73,15 @@ class Guard:
             ]
             if own:
                 yield apply_guard.checkout_finding(name, self._image.baked[name].path, own)
+
+    def _unwritten(self, looks: Sequence[Environment], now: Record) -> Iterator[Finding]:
+        """An install that exits with 0 and writes nothing: what is imported may be new, what is installed is not."""
+        for name, distributions in self._guarded.installs.items():
+            records = [one for look in looks for one in look.distributions if one.name in distributions]
+            paths = {path for one in records for path in (one.metadata, *self._listed.get(one.metadata, ()))}
+            known = [path for path in paths if path in self._before.entries or path in now.entries]
+            if known and not apply_guard.written(known, self._before, now):
+                yield apply_guard.nothing_installed(name, self._image.baked[name].path, distributions)
 
     def _counts(self, change: Change, now: Record) -> bool:
         """A folder that came or went counts by its files; byte code of an import is nobody's."""
