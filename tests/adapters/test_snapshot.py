@@ -337,6 +337,16 @@ def test_a_fresh_interpreter_sees_the_old_code_again(machine: Machine) -> None:
     assert value() == "1"
 
 
+def test_byte_code_of_the_baseline_counts_again(machine: Machine) -> None:
+    """It names the modification time of its source: with another one it would be made again, in an image that is read-only."""
+    old = (machine.site / "one.py").stat().st_mtime_ns
+    machine.snapshot().take(machine.subjects)
+    (machine.site / "one.py").write_text("ONE = 11\n")
+    os.utime(machine.site / "one.py", (1, 1))
+    assert machine.snapshot().give_back() == ()
+    assert (machine.site / "one.py").stat().st_mtime_ns == old
+
+
 # The first baseline stays.
 
 
@@ -395,6 +405,8 @@ def test_a_copy_that_is_damaged_is_named_and_the_rest_is_given_back(machine: Mac
     assert (machine.site / "one.py").read_text() == "ONE = 1\n"
     if damage == "edited":
         assert path.read_text() == "other", "no damaged content is put in place"
+    elif damage == "a folder now":
+        assert path.is_dir(), "what stands there is not removed for nothing"
 
 
 @pytest.mark.parametrize("cut", [0, 1, 80, -1, -70])

@@ -136,21 +136,24 @@ def copy(source: int, target: int) -> None:
 def can_clone(path: str, folder: Path) -> bool:
     """Whether copies of a file into a folder would share its content."""
     trial = effects.temporary_name(os.fspath(folder / "clone"))
+    shared = False
     try:
         source = open_file(path)
     except OSError:
         return False
+
+    def fill(target: int) -> None:
+        nonlocal shared
+        shared = clone(source, target)
+
     try:
-        target = os.open(trial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            return clone(source, target)
-        finally:
-            os.close(target)
-            os.unlink(trial)
+        effects.create(trial, fill)
+        effects.unlink(trial)
     except OSError:
         return False
     finally:
         os.close(source)
+    return shared
 
 
 def _times(found: os.stat_result) -> tuple[int, ...]:

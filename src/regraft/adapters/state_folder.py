@@ -135,7 +135,10 @@ class StateDirectory:
     def _make(self) -> None:
         try:
             if not os.path.lexists(self.folder):
-                self.folder.parent.mkdir(parents=True, exist_ok=True)
+                for parent in reversed(self.folder.parents):
+                    if not parent.is_dir():
+                        with contextlib.suppress(FileExistsError):
+                            effects.mkdir(str(parent))
                 with contextlib.suppress(FileExistsError):
                     effects.mkdir(str(self.folder), 0o700)
             self._check(self.folder, stat.S_ISDIR, "folder")
