@@ -9,6 +9,7 @@ By default each machine sees one side; REGRAFT_KILL_TEST=all runs the four of th
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -47,6 +48,34 @@ def test_a_kill_at_any_effect_is_one_restore_away_from_the_baseline(
         assert not (lane.root / "var/lib/regraft/snapshot").exists(), number
         number += SHARES
     assert number > 60, "an apply has more effects than that"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("side", ["before", "after"])
+def test_a_kill_while_a_second_plan_goes_over_a_first_still_leads_to_the_first_baseline(lane: Lane, side: str) -> None:
+    """Every seventh effect, or with REGRAFT_KILL_TEST=all every one."""
+    stride = 1 if os.environ.get("REGRAFT_KILL_TEST") == "all" else 7
+    before = lane.see()
+    (lane.project / "body.md").write_text("ci-dep-pr: v1.0\n")
+    assert lane.regraft("plan", "--image", "lane", "--body", "body.md", "--output", "second.json").returncode == 0
+    assert lane.apply().returncode == 0
+    applied = lane.base.with_name("applied")
+    shutil.rmtree(applied, ignore_errors=True)
+    subprocess.run(["cp", "-a", str(lane.base), str(applied)], check=True)
+    number, ended = 1, False
+    while not ended:
+        shutil.rmtree(lane.base)
+        subprocess.run(["cp", "-a", str(applied), str(lane.base)], check=True)
+        done = lane.regraft(
+            *("apply", "second.json", "--replace", "--root", str(lane.root)), REGRAFT_KILL_AT=f"{side}:{number}"
+        )
+        ended = done.returncode == 0
+        assert ended or done.returncode == -signal.SIGKILL, (number, done.stderr)
+        restored = lane.restore()
+        assert restored.returncode == 0, (number, restored.stdout, restored.stderr)
+        assert lane.see() == before, number
+        number += stride
+    assert number > 60, "such an apply has more effects than that"
 
 
 def test_the_effects_of_an_apply_are_of_every_kind(lane: Lane, tmp_path: Path) -> None:
