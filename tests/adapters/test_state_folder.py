@@ -107,6 +107,25 @@ def test_a_running_one_is_named_and_never_ended(state: StateDirectory, start: St
     assert parent.process.poll() is None
 
 
+def test_the_command_of_a_running_one_is_not_ended(state: StateDirectory, start: Start) -> None:
+    parent = start("keep")
+    with pytest.raises(OutsideError) as caught, state.lock(0, end_orphans=True):
+        pytest.fail("it was taken")
+    assert f"process {parent.process.pid}" in caught.value.message
+    assert proc.start_ticks(parent.child) is not None
+
+
+def test_a_command_that_still_runs_holds_the_lock_after_its_parent_let_go(state: StateDirectory) -> None:
+    with state.lock(0) as lock:
+        child = subprocess.Popen(["sleep", "60"], pass_fds=(lock.fd,))
+    try:
+        assert not is_free(state)
+    finally:
+        child.kill()
+        child.wait()
+    assert is_free(state)
+
+
 def test_another_one_that_waits_too_is_not_ended(state: StateDirectory, start: Start) -> None:
     """It has the file open, as an orphan has, and does not hold the lock."""
     parent = start("keep")
