@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from regraft.adapters.checkout import CheckoutFolders
 from regraft.adapters.git import Git
 from regraft.adapters.places import Places
 from regraft.adapters.scratch import Scratch
@@ -147,7 +148,8 @@ def make(template: Path, tmp_path: Path) -> Iterator[MakeWorld]:
             git(tmp_path, "clone", "-q", *options, f"file://{upstream}", str(checkout))
             if at != "HEAD":
                 git(checkout, "checkout", "-q", "-B", "work", git(upstream, "rev-parse", at))
-            tool = TreeFolders(program, Places(tmp_path, root), Scratch(program, tmp_path, ENV))
+            places = Places(tmp_path, root)
+            tool = TreeFolders(CheckoutFolders(program, places), places, Scratch(program, tmp_path, ENV))
             return World(upstream, checkout, tool, tmp_path / "aside")
 
         yield made

@@ -55,11 +55,14 @@ class Content:
         place: Path,
         objects: CheckoutObjects,
         open_repository: Callable[[Path], tuple[Found, CheckoutObjects]],
+        memory: disk.Memory,
         depth: int = 0,
     ) -> None:
         self._place = place
         self._objects = objects
         self._open = open_repository
+        self._entry_at = memory.entry_at
+        self._memory = memory
         self._depth = depth
 
     def compare(self, expected: Expected, tracked: Mapping[str, Entry] | None) -> Compared:
@@ -97,7 +100,7 @@ class Content:
         found = {
             path: one
             for path in plain
-            if path in known and (one := disk.entry_at(self._place / path, sha256=expected.sha256)) is not None
+            if path in known and (one := self._entry_at(f"{self._place}/{path}", sha256=expected.sha256)) is not None
         }
         filtered = self._filtered(expected, found)
         wrong = [path for path in plain if found.get(path) != expected.entries[path]]
@@ -116,7 +119,7 @@ class Content:
         stored: dict[str, Entry] = {}
         ignored = self._objects.ignored(there.files, None, self._place)
         for path in there.files:
-            one = disk.entry_at(self._place / path, sha256=sha256) if path not in ignored else None
+            one = self._entry_at(f"{self._place}/{path}", sha256=sha256) if path not in ignored else None
             if isinstance(one, Entry):
                 stored[path] = one
         for path in there.nested:
@@ -133,7 +136,7 @@ class Content:
 
     def _at(self, path: str, there: Disk, *, submodule: bool, sha256: bool) -> Entry | Odd | None:
         if not submodule or path not in there.folders:
-            return disk.entry_at(self._place / path, sha256=sha256)
+            return self._entry_at(f"{self._place}/{path}", sha256=sha256)
         return self._submodule(path)
 
     def _submodule(self, path: str) -> Entry | Odd | None:
@@ -154,7 +157,7 @@ class Content:
         if expected is None:
             detail = "its objects are not at hand: its files could not be compared"
             return Compared((Difference(clean_text(path), "unreadable", detail),), (), {})
-        inner = Content(place, objects, self._open, self._depth + 1).compare(expected, None)
+        inner = Content(place, objects, self._open, self._memory, self._depth + 1).compare(expected, None)
         prefix = clean_text(path)
         return replace(
             inner,

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regraft.adapters import effects
-from regraft.adapters.git import Git
+from regraft.adapters.checkout_objects import CheckoutObjects
 from regraft.adapters.git_folder import GitFolder
-from regraft.adapters.object_store import ObjectStore, write_alternates
+from regraft.adapters.object_store import write_alternates
 from regraft.adapters.scratch import Scratch, said
 from regraft.core import remote_failures
-from regraft.core.objects import Blob, Commit
+from regraft.core.objects import Commit
 from regraft.core.repository_url import public
 from regraft.core.resolution import Remote
 from regraft.errors import OutsideError
@@ -31,24 +31,21 @@ _EVERYTHING = ("heads/*", "tags/*", "pull/*/head")
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A checkout's repository, and the folders that its objects are in, its own first."""
+    """A checkout's repository, the folders that its objects are in, its own first, and what they say."""
 
     git: GitFolder
-    objects: tuple[Path, ...]
+    folders: tuple[Path, ...]
+    objects: CheckoutObjects
 
     @property
     def shallow(self) -> Path | None:
         return self.git.common / "shallow" if self.git.shallow() else None
 
-    def store(self, git: Git) -> ObjectStore:
-        return ObjectStore.over(git, self.objects, self.shallow)
-
 
 class CheckoutFetch:
     """Each fetch has a scratch repository of its own, in git's private folder."""
 
-    def __init__(self, git: Git, scratch: Scratch) -> None:
-        self._git = git
+    def __init__(self, scratch: Scratch) -> None:
         self._scratch = scratch
         self._count = 0
 
@@ -70,18 +67,13 @@ class CheckoutFetch:
         return fetched
 
     def has(self, repository: Repository, commit: Commit) -> bool:
-        """Whether the commit is there with all its files."""
-        try:
-            return not _lost(repository.store(self._git), commit)
-        except OutsideError as error:
-            if error.code != "missing-objects":
-                raise
-            return False
+        """Whether the commit is there with all files that the one at hand has not."""
+        return repository.objects.lost(commit, repository.git.head()) == ()
 
     def _borrowing(self, repository: Repository) -> Path:
         self._count += 1
         store = self._scratch.made(f"into-checkout{self._count}.git")
-        write_alternates(store, repository.objects)
+        write_alternates(store, repository.folders)
         if repository.shallow is not None:
             (store / "shallow").write_bytes(repository.shallow.read_bytes())
         refs = {f"refs/tags/{name}": one for name, one in repository.git.tags().items()}
@@ -116,7 +108,8 @@ class CheckoutFetch:
 
     def _fill(self, repository: Repository, remote: Remote, commit: Commit) -> None:
         """The files that a clone without blobs lacks: a server leaves out what it takes the clone to have."""
-        lost = _lost(repository.store(self._git), commit)
+        head = repository.git.head()
+        lost = repository.objects.lost(commit, head) or ()
         for start in range(0, len(lost), BATCH):
             self._count += 1
             store = self._scratch.made(f"files-of-checkout{self._count}.git")
@@ -124,7 +117,7 @@ class CheckoutFetch:
             if completed.returncode != 0:
                 raise self._scratch.failed(remote, completed)
             self._hand_over(store, repository, refs=False)
-        if lost and (still := _lost(repository.store(self._git), commit)):
+        if lost and (still := repository.objects.lost(commit, head)):
             message = f"the server does not hand out {len(still)} files of {commit}, {still[0]} first"
             raise OutsideError("missing-blobs", message, where=public(remote.url), hint="run again")
 
@@ -148,11 +141,6 @@ def ref_name(name: str) -> str:
     """The manifest's name, in a form that git takes as the last part of a ref."""
     safe = re.sub(r"\.\.+", "-", name)
     return re.sub(r"\.(?=lock$|$)", "-", safe)
-
-
-def _lost(store: ObjectStore, commit: Commit) -> tuple[Blob, ...]:
-    entries = store.list_tree(store.commit_tree(commit))
-    return store.missing([Blob(entry.oid) for entry in entries if entry.kind == "blob"])
 
 
 def _follow(source: Path, target: Path) -> None:

@@ -42,11 +42,14 @@ def run(  # noqa: PLR0913 - keyword-only, and each one is a limit that a caller 
     `keep` are open files that the program inherits: a lock that is to live as long as the program does.
     Raises OutsideError: missing-program, no-permission, timed-out, too-much-output, no-such-folder.
     """
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = _start(argv, env=env, cwd=cwd, stdout=out.fileno(), stderr=err.fileno(), keep=keep)
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        given.write(stdin)
+        given.seek(0)
+        streams = {"stdin": given.fileno(), "stdout": out.fileno(), "stderr": err.fileno()}
+        process = _start(argv, env=env, cwd=cwd, keep=keep, **streams)
         try:
             with effects.running(process.pid):
-                process.communicate(stdin, timeout=timeout)
+                _await(process, timeout)
         except subprocess.TimeoutExpired:
             _kill_group(process)
             raise OutsideError(
@@ -57,14 +60,30 @@ def run(  # noqa: PLR0913 - keyword-only, and each one is a limit that a caller 
         except BaseException:
             _kill_group(process)
             raise
-        streams = []
+        said = []
         for stream in (out, err):
             size = stream.seek(0, os.SEEK_END)
             if size > limit:
                 raise OutsideError("too-much-output", f"{_name(argv)} wrote {size} bytes; at most {limit} are read")
             stream.seek(0)
-            streams.append(stream.read())
-    return Completed(tuple(argv), process.returncode, streams[0], streams[1])
+            said.append(stream.read())
+    return Completed(tuple(argv), process.returncode, said[0], said[1])
+
+
+def _await(process: "subprocess.Popen[bytes]", timeout: float | None) -> None:
+    """Like `process.wait`, which looks at growing intervals and so sees the end of a short process late."""
+    try:
+        handle = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):  # not Linux, or before 5.3
+        process.wait(timeout)
+        return
+    try:
+        if not select.select([handle], [], [], timeout)[0]:
+            assert timeout is not None
+            raise subprocess.TimeoutExpired(process.args, timeout)
+    finally:
+        os.close(handle)
+    process.wait()
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +194,8 @@ def _start(  # noqa: PLR0913 - keyword-only, as for `run`
     cwd: str | None,
     stdout: int,
     stderr: int,
+    stdin: int,
     keep: Sequence[int] = (),
-    stdin: int = subprocess.PIPE,
 ) -> "subprocess.Popen[bytes]":
     try:
         with effects.effect("start"):

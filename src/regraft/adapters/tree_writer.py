@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from regraft.adapters import effects, files, git_folder
+from regraft.adapters import effects, files
+from regraft.adapters.checkout import CheckoutFolders
 from regraft.adapters.checkout_content import DEPTH, Content
 from regraft.adapters.checkout_fetch import CheckoutFetch, Repository
 from regraft.adapters.checkout_objects import CheckoutObjects, Expected
-from regraft.adapters.git import Git
 from regraft.adapters.git_folder import Found
 from regraft.adapters.places import Places
 from regraft.adapters.scratch import Scratch
@@ -39,7 +39,6 @@ class _Tree:
 
     place: Path
     repository: Repository
-    objects: CheckoutObjects
     commit: Commit
     expected: Expected
 
@@ -47,10 +46,11 @@ class _Tree:
 class TreeFolders:
     """`flows.ports.TreeWriter` over the disk. Each method raises OutsideError where git or the disk fails."""
 
-    def __init__(self, git: Git, places: Places, scratch: Scratch) -> None:
-        self._git = git
+    def __init__(self, folders: CheckoutFolders, places: Places, scratch: Scratch) -> None:
+        self._folders = folders
         self._places = places
-        self._fetch = CheckoutFetch(git, scratch)
+        self._fetch = CheckoutFetch(scratch)
+        self._proved: dict[Target, _Tree] = {}
 
     def place(self, path: str) -> str:
         """Absolute, and through no link but for its last part."""
@@ -79,35 +79,37 @@ class TreeFolders:
         """Make files, index and HEAD those of the target; untracked files are moved below `aside`."""
         tree = self._tree(target)
         with _disk(tree.place):
-            written = _Write(self._git, self._places, self._fetch, target, Path(aside))
+            written = _Write(self._folders, self._places, self._fetch, target, Path(aside))
             written.run(tree, target.dependency, target.remote, depth=0)
         return written.result()
 
     def _repository(self, place: Path) -> Repository:
-        self._git.trust(place)
-        return repository_at(place, self._places)
+        return repository_at(place, self._folders, self._places)
 
     def _tree(self, target: Target) -> _Tree:
+        if target in self._proved:
+            return self._proved[target]
         place = self._places.of(target.path)
         with _disk(place):
             repository = self._repository(place)
-            objects = CheckoutObjects(self._git, repository.objects, repository.shallow)
-            expected = objects.expect(target.commit, target.patches)
+            expected = repository.objects.expect(target.commit, target.patches)
         if expected is None:
             raise OutsideError("missing-objects", f"{target.commit} is not in the checkout", where=target.path)
         _check(target, expected)
-        return _Tree(place, repository, objects, target.commit, expected)
+        self._proved[target] = _Tree(place, repository, target.commit, expected)
+        return self._proved[target]
 
 
-def repository_at(place: Path, places: Places) -> Repository:
+def repository_at(place: Path, folders: CheckoutFolders, places: Places) -> Repository:
     """Raises RefusedError `no-repository`: what is there cannot take a commit."""
-    found: Found = git_folder.find(place, places)
+    opened = folders.open(place)
+    found = opened.found
     if found.git is None:
         why = found.trouble or {"absent": "there is nothing", "no-folder": "it is no folder"}.get(found.state, "")
         hint = "give `path` the place of the checkout in this image, or bring its repository into the image"
         message = f"not a repository that a commit could be put into: {why}"
         raise RefusedError("no-repository", message, where=clean_text(str(place)), hint=hint)
-    return Repository(found.git, found.git.object_folders(places))
+    return Repository(found.git, found.git.object_folders(places), opened.objects)
 
 
 def _check(target: Target, expected: Expected) -> None:
@@ -129,8 +131,10 @@ def _check(target: Target, expected: Expected) -> None:
 class _Write:
     """One target, with its submodules."""
 
-    def __init__(self, git: Git, places: Places, fetch: CheckoutFetch, target: Target, aside: Path) -> None:
-        self._git = git
+    def __init__(
+        self, folders: CheckoutFolders, places: Places, fetch: CheckoutFetch, target: Target, aside: Path
+    ) -> None:
+        self._folders = folders
         self._places = places
         self._fetch = fetch
         self._target = target
@@ -151,7 +155,7 @@ class _Write:
 
     def run(self, tree: _Tree, name: str, remote: Remote, depth: int) -> None:
         head = tree.repository.git.head()
-        tracked = (tree.objects.entries(head) if head else None) or {}
+        tracked = (tree.repository.objects.entries(head) if head else None) or {}
         links = links_of(tree.expected.entries, tracked)
         inner = list(self._submodules(tree, links, name, remote, depth))
         changed = self._files(tree, tracked)
@@ -161,7 +165,7 @@ class _Write:
             self._finish(tree)
 
     def _files(self, tree: _Tree, tracked: Mapping[str, Entry]) -> bool:
-        content = Content(tree.place, tree.objects, self._open)
+        content = Content(tree.place, tree.repository.objects, self._open, self._folders.memory)
         todo = content.to_change(tree.expected, tracked)
         disk = TreeFiles(tree.place, self._aside / os.path.relpath(tree.place, self._root))
         for path in (*todo.left_over, *todo.wrong):
@@ -176,7 +180,7 @@ class _Write:
         by_blob: dict[str, list[str]] = {}
         for path in todo.wrong:
             by_blob.setdefault(tree.expected.entries[path].hash, []).append(path)
-        for blob, data in tree.objects.each_blob(list(by_blob)):
+        for blob, data in tree.repository.objects.each_blob(list(by_blob)):
             for path in by_blob[blob]:
                 disk.put(path, tree.expected.entries[path], data)
                 if len(data) < POINTER_SIZE and pointer(data) is not None:
@@ -189,7 +193,7 @@ class _Write:
     def _finish(self, tree: _Tree) -> None:
         """The index that git would have made, and HEAD on the commit itself, of no branch."""
         folder = tree.repository.git.folder
-        effects.write(str(folder / "index"), [tree.objects.fresh_index(tree.commit, tree.place)], 0o644)
+        effects.write(str(folder / "index"), [tree.repository.objects.fresh_index(tree.commit, tree.place)], 0o644)
         effects.write(str(folder / "HEAD"), [f"{tree.commit}\n".encode()], 0o644)
 
     def _submodules(
@@ -207,24 +211,22 @@ class _Write:
                 continue
             if depth >= DEPTH:
                 raise RefusedError("submodule-refused", f"submodules are nested more than {DEPTH} deep", where=shown)
-            self._git.trust(place)
-            repository = repository_at(place, self._places)
+            repository = repository_at(place, self._folders, self._places)
             below = f"{name}/{link.path}"
             inner = remote
             if not self._fetch.has(repository, link.commit):
                 inner = self._remote(tree, link, remote, shown)
                 self._fetch.bring(repository, inner, link.commit, below.replace("/", "-"))
-            objects = CheckoutObjects(self._git, repository.objects, repository.shallow)
-            expected = objects.expect(link.commit, ())
+            expected = repository.objects.expect(link.commit, ())
             if expected is None:
                 raise OutsideError("missing-objects", f"{link.commit} is not in the submodule", where=shown)
-            yield _Tree(place, repository, objects, link.commit, expected), below, inner
+            yield _Tree(place, repository, link.commit, expected), below, inner
 
     def _remote(self, tree: _Tree, link: Link, parent: Remote, shown: str) -> Remote:
         """Where the tree's own .gitmodules says that the submodule comes from; no token goes there."""
         entry = tree.expected.entries.get(".gitmodules")
-        text = tree.objects.blob(entry.hash) if entry is not None else None
-        listed = tree.objects.config_list(text or b"")
+        text = tree.repository.objects.blob(entry.hash) if entry is not None else None
+        listed = tree.repository.objects.config_list(text or b"")
         try:
             modules = modules_by_path(listed if not isinstance(listed, str) else ())
             return Remote(address(module_at(link.path, modules), parent.url))

@@ -135,11 +135,12 @@ def applier(
     places = _places(project, root)
     folder = state_folder_of(root, environ)
     with Git(environ) as git:
+        checkouts = CheckoutFolders(git, places)
         yield Ports(
             files=project.files,
             interpreter=Machine(environ, places),
-            checkouts=CheckoutFolders(git, places),
-            writer=TreeFolders(git, places, Scratch(git, project.root, environ)),
+            checkouts=checkouts,
+            writer=TreeFolders(checkouts, places, Scratch(git, project.root, environ)),
             commands=InstallCommands(environ, places, say),
             state=StateDirectory(folder),
             snapshots=Snapshot(folder, root),

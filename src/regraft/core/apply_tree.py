@@ -8,19 +8,14 @@ from regraft.core.checkout_tree import Entry
 from regraft.core.objects import Commit
 from regraft.core.trees import EXECUTABLE, FILE, LINK, SUBMODULE
 
-# As other file systems would take the name, too: git refuses these for the same reason.
-_GIT = re.compile(r"\.git(?:[ .]*|:.*)|git~\d+", re.IGNORECASE | re.DOTALL)
+# A step that leads out, or into a repository, also as other file systems would take the name: git refuses these too.
+_UNSAFE = re.compile(r"(?:.*/)?(?:\.{0,2}|\.git(?:[ .]*|:[^/]*)|git~\d+)(?:/.*)?|.*\0.*", re.IGNORECASE | re.DOTALL)
 _MODES = frozenset({FILE, EXECUTABLE, LINK, SUBMODULE})
 
 
 def unsafe_paths(entries: Mapping[str, Entry]) -> tuple[str, ...]:
     """The paths that lead out of the checkout, into its repository, or to what is no file, link or submodule."""
-    return tuple(path for path, entry in entries.items() if entry.mode not in _MODES or not _is_safe(path))
-
-
-def _is_safe(path: str) -> bool:
-    parts = path.split("/")
-    return not any(part in {"", ".", ".."} or "\0" in part or _GIT.fullmatch(part) for part in parts)
+    return tuple(path for path, entry in entries.items() if entry.mode not in _MODES or _UNSAFE.fullmatch(path))
 
 
 @dataclass(frozen=True, slots=True)
