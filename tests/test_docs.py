@@ -117,7 +117,7 @@ def test_an_old_help_text_is_noticed() -> None:
 
 def test_the_readme_names_the_commands_that_ci_runs() -> None:
     found = script("readme_commands").commands((ROOT / "README.md").read_text("utf-8"))
-    assert found == ["make demo", "make test", "make check", "make bench"]
+    assert found == ["make demo", "make test", "make check", "make example", "make bench"]
 
 
 def test_a_command_of_the_readme_that_nobody_runs_is_refused() -> None:

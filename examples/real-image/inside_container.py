@@ -145,6 +145,7 @@ def _build(engine: Engine, supplies: Supplies) -> None:
     system = f"localhost/system:{rootfs.parent.name}"
     if not engine.has(system):
         say("Building the image of the operating system.")
+        engine.must("rmi", "--all", "--force")
         engine.must(
             "build", "--quiet", "--tag", system, "--file", str(world.HERE / "Containerfile.system"), str(rootfs.parent)
         )
