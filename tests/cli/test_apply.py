@@ -861,3 +861,42 @@ def test_a_permission_that_is_denied_is_said_and_nothing_is_changed(apply_world:
     assert "at its baseline" in done.stderr
     (world.checkout / "lib").chmod(0o555)
     assert picture(*world.guarded) == before
+
+
+BACKEND = """\
+import os, zipfile
+
+def build_editable(folder, config_settings=None, metadata_directory=None):
+    version = open("VERSION").read().strip()
+    info = f"lib-{version}.dist-info"
+    name = f"lib-{version}-py3-none-any.whl"
+    with zipfile.ZipFile(os.path.join(folder, name), "w") as wheel:
+        wheel.writestr("__editable__.lib.pth", os.getcwd() + "\\n")
+        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\\nName: lib\\nVersion: {version}\\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nGenerator: x\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr(f"{info}/entry_points.txt", "[console_scripts]\\nlib-tool = lib:main\\n")
+        wheel.writestr(f"{info}/RECORD", "")
+    return name
+"""
+
+
+@pytest.mark.slow
+def test_a_real_pip_replaces_the_baked_install_and_nothing_else(apply_world: Any, picture: Picture) -> None:
+    world = apply_world
+    pyproject = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+    git(world.upstream, "checkout", "-q", "main")
+    commit(world.upstream, {"VERSION": "5.0\n", "backend.py": BACKEND, "pyproject.toml": pyproject}, "v5")
+    python = str(world.root / "opt/venv/bin/python")
+    env = {"PATH": ENV["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}
+    subprocess.run([python, "-m", "ensurepip"], env=env, check=True, capture_output=True)
+    world.manifest(install=[["python", "-m", "pip", "install", "-e", ".", "--no-deps", "--no-build-isolation"]])
+    world.plan("v5")
+    before = picture(*world.guarded)
+    answer = world.apply()
+    assert answer.code == 0, answer.err + answer.out
+    assert "Successfully uninstalled lib-1.0" in answer.err
+    assert world.python("import importlib.metadata as m; print(m.version('lib'))") == "5.0"
+    assert (world.root / "opt/venv/bin/lib-tool").exists()
+    assert not (world.root / "opt/venv/bin/lib-1.0").exists()
+    world.restore(check=0)
+    assert picture(*world.guarded) == before

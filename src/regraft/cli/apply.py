@@ -1,6 +1,7 @@
 """`regraft apply PLAN`: make the image match the plan, or change nothing."""
 
 import argparse
+import gc
 import os
 import sys
 import time
@@ -52,6 +53,7 @@ def apply_plan(plan: Plan, project: Project, args: argparse.Namespace) -> int:
     from regraft.flows.baselines import baseline_of  # noqa: PLC0415
     from regraft.render import safe  # noqa: PLC0415
 
+    gc.disable()  # a short process with a hundred thousand small values that all live to its end
     started = time.monotonic()
     environ = dict(os.environ)
     baseline = baseline_of(plan, project.files)

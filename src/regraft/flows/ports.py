@@ -27,8 +27,8 @@ class ProjectFiles(Protocol):
 class Interpreter(Protocol):
     """An image's Python, asked in fresh processes."""
 
-    def describe(self, image: Image, modules: Sequence[str], distributions: Sequence[str]) -> Environment:
-        """Its environment, where it would find each of `modules`, and the commands of `distributions` (normalized names).
+    def describe(self, image: Image, modules: Sequence[str] | None, distributions: Sequence[str]) -> Environment:
+        """Its environment, where it would find each of `modules` (None: that is not asked), and the commands of `distributions` (normalized names).
 
         OutsideError: it is not there, too old, or gives no answer.
         """
