@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 PYTEST := $(BIN)/python -m pytest --quiet --numprocesses auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check bench constraints clean
+.PHONY: help demo example test test-all check bench constraints clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -20,6 +20,9 @@ $(READY): pyproject.toml constraints.txt scripts/venv.sh
 
 demo: $(READY) ## the whole story on throw-away repositories: no network, no container engine
 	@$(BIN)/regraft demo
+
+example: $(READY) ## real software on a real image, below a folder and in a container (root; Debian or Ubuntu)
+	@$(BIN)/python examples/real-image/run.py
 
 test: $(READY) ## the tests, without the slow ones
 	$(PYTEST) -m 'not slow and not network'
@@ -43,4 +46,4 @@ constraints: $(READY) ## write the versions now in .venv into constraints.txt
 	$(BIN)/python -m pip freeze --exclude-editable --disable-pip-version-check > constraints.txt
 
 clean: ## take away what the targets above made
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .cache build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

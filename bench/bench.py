@@ -1,4 +1,5 @@
-"""Start-up and planning, as ratios to a bare interpreter on the same machine in the same run. Exit 1: a bound is broken.
+"""Start-up and planning, as ratios to a bare interpreter on the same machine in the same run, and an apply as a ratio to the
+commands that it runs (`apply.py`). Exit 1: a bound is broken.
 
 `plan` is charged with its own time: the wall time of the whole command less that of the git processes it ran, which a
 `git` first on PATH takes down, and less what that wrapper costs, which is measured in the same run.
@@ -14,6 +15,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+import apply as applying
 
 from regraft.demo import world as worlds
 from regraft.demo.world import World
@@ -138,10 +141,23 @@ def report(rows: list[Row]) -> int:
     return int(bool(broken))
 
 
+def report_apply(cost: applying.Cost) -> int:
+    """One line for an apply; 1 where it costs more than the bound and the slack allow."""
+    spent = f"git {cost.git * 1000:.0f} ms, install {cost.install * 1000:.0f} ms"
+    print(f"{f'apply: {cost.wall * 1000:.0f} ms for {spent}':<54}{cost.ratio:>8.2f}{applying.BOUND:>8.1f}")
+    if cost.ratio <= applying.BOUND * SLACK:
+        return 0
+    times = f"{cost.ratio:.2f} times the git and install commands that it runs"
+    print(f"apply: {times}, and the bound is {applying.BOUND} (slack {SLACK})", file=sys.stderr)
+    return 1
+
+
 def main() -> int:
     with tempfile.TemporaryDirectory(prefix="regraft-bench-") as name:
         folder = Path(name).resolve()
-        return report(measure(worlds.outline(folder / "world", os.environ), folder))
+        code = report(measure(worlds.outline(folder / "world", os.environ), folder))
+        (folder / "apply").mkdir()
+        return code | report_apply(applying.median(applying.measure(folder / "apply")))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
 """Real git repositories, a real git server and a git that keeps a record, quick enough to make one for each test."""
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
+import stat
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -290,3 +292,36 @@ def api() -> Iterator[GitHubApi]:
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+Picture = dict[bytes, tuple[object, ...]]
+
+
+def _picture(*tops: str | Path) -> Picture:
+    """Every path at and below `tops`: type and permissions, owner, and bytes or target. Looks with its own eyes.
+
+    What a repository has stored, and the other worktrees of one, are left out.
+    """
+    found: Picture = {}
+    waiting = [os.fsencode(top) for top in tops]
+    while waiting:
+        path = waiting.pop()
+        if not os.path.lexists(path):
+            continue
+        state = os.lstat(path)
+        what: object = None
+        if stat.S_ISLNK(state.st_mode):
+            what = os.readlink(path)
+        elif stat.S_ISREG(state.st_mode):
+            with open(path, "rb") as stream:
+                what = hashlib.sha1(stream.read()).hexdigest()
+        elif stat.S_ISDIR(state.st_mode):
+            is_store = path.endswith((b"/objects", b"/lfs", b"/worktrees")) and os.path.exists(path + b"/../HEAD")
+            waiting += [] if is_store else [os.path.join(path, name) for name in os.listdir(path)]
+        found[path] = (oct(state.st_mode), state.st_uid, state.st_gid, what)
+    return found
+
+
+@pytest.fixture
+def picture() -> Callable[..., Picture]:
+    return _picture

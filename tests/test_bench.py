@@ -18,6 +18,7 @@ def bench() -> ModuleType:
     import sys
 
     sys.modules["bench"] = module
+    sys.path.insert(0, str(SCRIPT.parent))  # as for any script
     spec.loader.exec_module(module)
     return module
 
@@ -46,3 +47,16 @@ def test_the_logging_git_counts_each_process(bench: ModuleType, tmp_path: Path) 
     spent = [int(line) for line in log.read_text().split()]
     assert len(spent) == 3
     assert all(0 < one < 60_000_000 for one in spent)
+
+
+@pytest.mark.parametrize(("wall", "code"), [(2.5, 0), (3.2, 0), (3.3, 1)])
+def test_an_apply_that_costs_more_than_its_commands_allow_is_red(
+    bench: ModuleType, capsys: pytest.CaptureFixture[str], wall: float, code: int
+) -> None:
+    assert bench.report_apply(bench.applying.Cost(wall, 0.5, 1.5)) == code
+    assert ("bound is 1.3" in capsys.readouterr().err) is bool(code)
+
+
+def test_the_middle_round_counts(bench: ModuleType) -> None:
+    costs = [bench.applying.Cost(wall, 1.0, 1.0) for wall in (9.0, 2.4, 3.0, 2.2)]
+    assert bench.applying.median(costs).wall == 2.4

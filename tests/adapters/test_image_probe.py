@@ -400,3 +400,23 @@ def test_absolute_paths_lie_below_the_root(world: World) -> None:
     world.write({"checkout/lib.py": ""})
     machine = Machine(CLEAN, Places(Path("/nowhere"), world.folder))
     assert machine.try_import(image, "lib").file == f"{world.folder}/checkout/lib.py"
+
+
+def test_what_was_swallowed_on_the_way_of_an_import_is_told(world: World) -> None:
+    write(
+        world.folder / "front",
+        {
+            "core/__init__.py": "here = 1\n",
+            "core/sub.py": "",
+            "bridge/__init__.py": "from . import plain, loader\nfrom core import here, sub\n",
+            "bridge/plain.py": "import json, os.path\nfrom os import *\n",
+            "bridge/loader.py": (
+                "try:\n    from core import here, gone\nexcept ImportError:\n    pass\n"
+                "try:\n    import core.absent\nexcept Exception:\n    pass\n"
+            ),
+        },
+    )
+    found = world.machine().try_import(world.image(world.folder / "front"), "bridge")
+    assert found.ok
+    ours = [one for one in found.swallowed if one[0].startswith("core")]
+    assert ours == [("core.gone", "bridge.loader"), ("core.absent", "bridge.loader")]

@@ -87,6 +87,8 @@ def test_the_documented_example_is_read_whole() -> None:
             requirements="report",
             env=(("SGLANG_USE_AITER", "1"),),
             baked={"sglang": sglang, "megatron": megatron},
+            install_timeout=1800,
+            also_writes=("/root/.triton",),
         )
     }
     assert list(manifest.images["rocm"].baked) == ["sglang", "megatron"]

@@ -28,7 +28,9 @@ _HAS_USER = regex(r"://[^/@\s]*:[^/@\s]+@")
 TEXT_LIMIT = 4 * 1024 * 1024
 
 
-class _Opened(Struct, frozen=True):
+class Opened(Struct, frozen=True):
+    """A checkout, its repository, and what is in its objects."""
+
     place: Path
     found: Found
     objects: CheckoutObjects
@@ -40,12 +42,13 @@ class CheckoutFolders:
     def __init__(self, git: Git, places: Places) -> None:
         self._git = git
         self._places = places
-        self._opened: dict[Path, _Opened] = {}
+        self._opened: dict[Path, Opened] = {}
+        self.memory = disk.Memory()
 
     def look(self, dependency: str, path: str, wanted: Wanted) -> Checkout:
         """What is at `path`, compared with `wanted`. Raises OutsideError where git or the disk fails."""
         place = self._places.of(path)
-        opened = self._open(place)
+        opened = self.open(place)
         found = opened.found
         base = Checkout(dependency, path, clean_text(os.path.realpath(place)), found.state, found.trouble)
         if found.state in {"absent", "no-folder"}:
@@ -68,26 +71,27 @@ class CheckoutFolders:
 
     def changed_paths(self, path: str, old: Commit, new: Commit) -> tuple[str, ...] | None:
         """The paths that differ between two commits; None where the checkout does not have both."""
-        return self._open(self._places.of(path)).objects.changed_paths(old, new)
+        return self.open(self._places.of(path)).objects.changed_paths(old, new)
 
     def tags(self, path: str) -> Mapping[str, Commit]:
         """Tag name -> the object that it names."""
-        found = self._open(self._places.of(path)).found
+        found = self.open(self._places.of(path)).found
         return found.git.tags() if found.git else {}
 
     def is_ancestor(self, path: str, old: Commit, new: Commit) -> bool | None:
         """None where the history between the two is not all there."""
-        opened = self._open(self._places.of(path))
+        opened = self.open(self._places.of(path))
         return opened.objects.is_ancestor(old, new)
 
-    def _open(self, place: Path) -> _Opened:
+    def open(self, place: Path) -> Opened:
+        """What stands at a place of this machine; the same answer for as long as this object lives."""
         if place not in self._opened:
             self._git.trust(place)
             found = git_folder.find(place, self._places)
             folders = found.git.object_folders(self._places) if found.git else ()
             shallow = found.git.common / "shallow" if found.git and found.git.shallow() else None
             objects = CheckoutObjects(self._git, folders, shallow)
-            self._opened[place] = _Opened(place, found, objects)
+            self._opened[place] = Opened(place, found, objects)
         return self._opened[place]
 
     def _credentials(self, config: Path) -> tuple[str, ...]:
@@ -103,7 +107,7 @@ class CheckoutFolders:
 
     # Content
 
-    def _judge(self, base: Checkout, opened: _Opened, wanted: Wanted, head: Commit | None) -> Checkout:
+    def _judge(self, base: Checkout, opened: Opened, wanted: Wanted, head: Commit | None) -> Checkout:
         commit = wanted.commit or (head if wanted.tree is None else None)
         expected = opened.objects.expect(commit, wanted.patches) if commit else None
         if head is not None:
@@ -116,9 +120,9 @@ class CheckoutFolders:
         return self._by_entries(base, opened, wanted, expected, head)
 
     def _by_entries(
-        self, base: Checkout, opened: _Opened, wanted: Wanted, expected: Expected, head: Commit | None
+        self, base: Checkout, opened: Opened, wanted: Wanted, expected: Expected, head: Commit | None
     ) -> Checkout:
-        content = Content(opened.place, opened.objects, self._inside)
+        content = Content(opened.place, opened.objects, self._inside, self.memory)
         compared = content.compare(expected, opened.objects.entries(head) if head else None)
         same = wanted.tree in {None, expected.tree}
         return replace(
@@ -135,9 +139,9 @@ class CheckoutFolders:
             texts=tuple(_texts(opened.objects, expected, wanted.texts)),
         )
 
-    def _by_content(self, base: Checkout, opened: _Opened, wanted: Wanted, reason: str) -> Checkout:
+    def _by_content(self, base: Checkout, opened: Opened, wanted: Wanted, reason: str) -> Checkout:
         sha256 = len(wanted.tree or base.head or "") == 64
-        content = Content(opened.place, opened.objects, self._inside)
+        content = Content(opened.place, opened.objects, self._inside, self.memory)
         stored, extras = content.all_files(sha256=sha256)
         return replace(
             base,
@@ -152,7 +156,7 @@ class CheckoutFolders:
 
     def _inside(self, place: Path) -> tuple[Found, CheckoutObjects]:
         """A submodule's own repository."""
-        opened = self._open(place)
+        opened = self.open(place)
         return opened.found, opened.objects
 
 

@@ -38,6 +38,15 @@ class Compared(Struct, frozen=True):
     stored: dict[str, Entry]
 
 
+class ToChange(Struct, frozen=True):
+    """Relative paths. `wrong` are to be written; the others are on the disk and not in the expected tree."""
+
+    wrong: tuple[str, ...]
+    left_over: tuple[str, ...]
+    untracked: tuple[str, ...]
+    ignored: tuple[str, ...]
+
+
 class Content:
     """`open_repository` gives the repository of a submodule, and its objects."""
 
@@ -46,11 +55,14 @@ class Content:
         place: Path,
         objects: CheckoutObjects,
         open_repository: Callable[[Path], tuple[Found, CheckoutObjects]],
+        memory: disk.Memory,
         depth: int = 0,
     ) -> None:
         self._place = place
         self._objects = objects
         self._open = open_repository
+        self._entry_at = memory.entry_at
+        self._memory = memory
         self._depth = depth
 
     def compare(self, expected: Expected, tracked: Mapping[str, Entry] | None) -> Compared:
@@ -76,13 +88,38 @@ class Content:
                 extras += inner.extras
         return Compared(tuple(differences), tuple(extras), _stored(expected, found, filtered))
 
+    def to_change(self, expected: Expected, tracked: Mapping[str, Entry]) -> "ToChange":
+        """What keeps the files from being the expected tree, submodules left out, by the paths' own bytes.
+
+        A file that only a filter of git's changed is as it should be. `tracked` are the entries of the machine's HEAD.
+        """
+        submodules = frozenset(path for path, entry in expected.entries.items() if entry.mode == SUBMODULE)
+        there = disk.walk(self._place, submodules)
+        known = frozenset(there.files)
+        plain = [path for path in expected.entries if path not in submodules]
+        found = {
+            path: one
+            for path in plain
+            if path in known and (one := self._entry_at(f"{self._place}/{path}", sha256=expected.sha256)) is not None
+        }
+        filtered = self._filtered(expected, found)
+        wrong = [path for path in plain if found.get(path) != expected.entries[path]]
+        extras = [path for path in there.files if path not in expected.entries]
+        ignored = self._objects.ignored([path for path in extras if path not in tracked], expected, self._place)
+        return ToChange(
+            wrong=tuple(path for path in wrong if clean_text(path) not in filtered),
+            left_over=tuple(path for path in extras if path in tracked),
+            untracked=tuple(path for path in extras if path not in tracked and path not in ignored),
+            ignored=tuple(path for path in extras if path in ignored),
+        )
+
     def all_files(self, *, sha256: bool) -> tuple[dict[str, Entry], tuple[Extra, ...]]:
         """The entries that git would make of all files which the checkout's own `.gitignore` files do not name."""
         there = disk.walk(self._place, self._nested(disk.walk(self._place)))
         stored: dict[str, Entry] = {}
         ignored = self._objects.ignored(there.files, None, self._place)
         for path in there.files:
-            one = disk.entry_at(self._place / path, sha256=sha256) if path not in ignored else None
+            one = self._entry_at(f"{self._place}/{path}", sha256=sha256) if path not in ignored else None
             if isinstance(one, Entry):
                 stored[path] = one
         for path in there.nested:
@@ -99,7 +136,7 @@ class Content:
 
     def _at(self, path: str, there: Disk, *, submodule: bool, sha256: bool) -> Entry | Odd | None:
         if not submodule or path not in there.folders:
-            return disk.entry_at(self._place / path, sha256=sha256)
+            return self._entry_at(f"{self._place}/{path}", sha256=sha256)
         return self._submodule(path)
 
     def _submodule(self, path: str) -> Entry | Odd | None:
@@ -120,7 +157,7 @@ class Content:
         if expected is None:
             detail = "its objects are not at hand: its files could not be compared"
             return Compared((Difference(clean_text(path), "unreadable", detail),), (), {})
-        inner = Content(place, objects, self._open, self._depth + 1).compare(expected, None)
+        inner = Content(place, objects, self._open, self._memory, self._depth + 1).compare(expected, None)
         prefix = clean_text(path)
         return replace(
             inner,

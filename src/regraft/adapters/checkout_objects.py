@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -42,13 +42,19 @@ class CheckoutObjects:
         self._git = git
         self._shallow = shallow is not None
         self._store = ObjectStore.over(git, objects, shallow)
+        self._expected: dict[tuple[Commit, tuple[tuple[str, bytes | None], ...]], Expected] = {}
+        self._entries: dict[Commit, dict[str, Entry]] = {}
 
     def expect(self, commit: Commit, patches: Sequence[CarriedPatch]) -> Expected | None:
         """What the commit and those of the patches that have data make; None where the commit's trees are not at hand."""
+        key = (commit, tuple((patch.path, patch.data) for patch in patches))
+        known = self._expected.get(key)
+        if known is not None:
+            return known
         index = _if_here(lambda: self._store.read_tree(commit))
         if index is None:
             return None
-        before = _named(index.entries())
+        before = self._entries.setdefault(commit, _named(index.entries()))
         # In a clone without blobs a patch may not be tried: then the tree as a whole has to decide.
         outcomes = {
             patch.path: _if_here(partial(index.apply, patch.data)) for patch in patches if patch.data is not None
@@ -56,7 +62,10 @@ class CheckoutObjects:
         applied = {path: outcome is not None and outcome.verdict == "fits" for path, outcome in outcomes.items()}
         after = _named(index.entries()) if any(applied.values()) else before
         touched = [path for path in before.keys() | after.keys() if before.get(path) != after.get(path)]
-        return Expected(index.write_tree(), after, tuple(sorted(touched)), applied, index, len(commit) == 64)
+        made = Expected(index.write_tree(), after, tuple(sorted(touched)), applied, index, len(commit) == 64)
+        if None not in outcomes.values():
+            self._expected[key] = made
+        return made
 
     def tree_of(self, commit: Commit) -> Tree | None:
         """None where the commit is not at hand."""
@@ -64,11 +73,41 @@ class CheckoutObjects:
 
     def entries(self, commit: Commit) -> dict[str, Entry] | None:
         """The entries of a commit, or None where its trees are not at hand."""
-        return _if_here(lambda: _named(self._store.list_tree(self._store.commit_tree(commit))))
+        if commit not in self._entries:
+            found = _if_here(lambda: _named(self._store.list_tree(self._store.commit_tree(commit))))
+            if found is None:
+                return None
+            self._entries[commit] = found
+        return self._entries[commit]
 
     def blob(self, name: str) -> bytes | None:
         """None where it is not at hand."""
         return _if_here(lambda: self._store.read_blob(Blob(name)))
+
+    def lost(self, commit: Commit, head: Commit | None) -> tuple[Blob, ...] | None:
+        """The blobs of a commit that are not here, apart from those that HEAD has too; None: its trees are not here."""
+        entries = self.entries(commit)
+        if entries is None:
+            return None
+        known = {entry.hash for entry in ((self.entries(head) if head else None) or {}).values()}
+        wanted = dict.fromkeys(one.hash for one in entries.values() if one.mode != trees.SUBMODULE)
+        return self._store.missing([Blob(name) for name in wanted if name not in known])
+
+    def each_blob(self, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        """The bytes of many blobs, a batch at a time. Raises OutsideError: missing-objects, too-large."""
+        return self._store.each_blob([Blob(name) for name in names])
+
+    def config_list(self, text: bytes) -> tuple[tuple[str, str], ...] | str:
+        """The (key, value) pairs of a text in git's configuration format, or what git says is wrong with it."""
+        return self._store.config_list(text)
+
+    def fresh_index(self, commit: Commit, place: Path) -> bytes:
+        """An index that holds the commit's tree, with the stats of those files at `place` that are as it says."""
+        at = replace(self._store.read_tree(commit).at, work_tree=place, cwd=place)
+        refreshed = self._git.run(["update-index", "-q", "--refresh"], at)
+        if refreshed.returncode not in {0, 1} or at.index is None:
+            raise failure(refreshed)
+        return at.index.read_bytes()
 
     def changed_paths(self, old: Commit, new: Commit) -> tuple[str, ...] | None:
         """The paths that differ between two commits, without guessing at renames; None where one is not at hand."""

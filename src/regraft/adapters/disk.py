@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from regraft.core.checkout_tree import Entry, Odd, object_hash
 from regraft.core.trees import EXECUTABLE, FILE, LINK
 
 PIECE = 1024 * 1024
+SLACK_NS = 2_000_000_000  # the coarsest time stamps of file systems in use, and a bit
+
+_Stamp = tuple[int, int, int, int, int, int, bool]
 
 
 class Disk(Struct, frozen=True):
@@ -46,6 +50,32 @@ def walk(folder: Path, stop: frozenset[str] = frozenset()) -> Disk:
     return Disk(tuple(sorted(files)), frozenset(folders), frozenset(nested - {""}))
 
 
+class Memory:
+    """`entry_at`, which reads a file again only where its stat says that it may be another one.
+
+    The change time cannot be set by a program. It is not trusted where the file was changed so shortly before it was read
+    that a further change could have the same one, nor where the clock says that it was changed afterwards.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[_Stamp, Entry]] = {}
+
+    def entry_at(self, path: str, *, sha256: bool) -> Entry | Odd | None:
+        try:
+            found = os.lstat(path)
+        except OSError:
+            return entry_at(path, sha256=sha256)
+        stamp = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev, found.st_mode, sha256)
+        known = self._known.get(path)
+        if known is not None and known[0] == stamp:
+            return known[1]
+        now = time.time_ns()
+        entry = entry_at(path, sha256=sha256)
+        if isinstance(entry, Entry) and max(found.st_mtime_ns, found.st_ctime_ns) < now - SLACK_NS:
+            self._known[path] = (stamp, entry)
+        return entry
+
+
 def entry_at(path: str | Path, *, sha256: bool) -> Entry | Odd | None:
     """The entry that git would make of what is at `path`, or None where nothing is. Its last part is not followed."""
     try:
@@ -71,6 +101,11 @@ def _file(path: str | Path, *, sha256: bool) -> Entry | Odd:
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         found = os.fstat(handle)
+        if found.st_size < PIECE:
+            data = os.read(handle, found.st_size + 1)
+            if len(data) == found.st_size:
+                return Entry(_mode(found), object_hash("blob", found.st_size, (data,), sha256=sha256).hex())
+            os.lseek(handle, 0, os.SEEK_SET)
         seen = 0
 
         def pieces() -> Iterator[bytes]:
@@ -84,9 +119,13 @@ def _file(path: str | Path, *, sha256: bool) -> Entry | Odd:
         name = object_hash("blob", found.st_size, pieces(), sha256=sha256).hex()
         if seen != found.st_size:
             return Odd("and changed its size while it was read", readable=False)
-        return Entry(EXECUTABLE if found.st_mode & stat.S_IXUSR else FILE, name)
+        return Entry(_mode(found), name)
     finally:
         os.close(handle)
+
+
+def _mode(found: os.stat_result) -> str:
+    return EXECUTABLE if found.st_mode & stat.S_IXUSR else FILE
 
 
 def read(path: str | Path, limit: int) -> bytes | None:

@@ -1,4 +1,4 @@
-"""The only module that writes files."""
+"""Reads files, and writes whole ones. What changes an image goes through `effects`, which counts."""
 
 import os
 import stat
@@ -6,6 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from regraft.adapters.effects import effect
 from regraft.errors import InputError, OutsideError
 
 
@@ -62,14 +63,16 @@ def _mode(path: Path) -> int | None:
 
 def _replace(path: Path, data: bytes, mode: int | None) -> None:
     """A temporary file beside it, then a rename; a new file's mode is what the umask leaves."""
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+    with effect("create"):
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
             stream.flush()
             os.fchmod(stream.fileno(), stat.S_IMODE(mode) if mode is not None else 0o666 & ~_umask())
             os.fsync(stream.fileno())
-        os.replace(temporary, path)  # noqa: PTH105 - the path is a string here
+        with effect("rename"):
+            os.replace(temporary, path)  # noqa: PTH105 - the path is a string here
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise

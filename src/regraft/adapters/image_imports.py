@@ -6,6 +6,7 @@ or {"answer", "import": module name}: that code may print anything, and may end 
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import importlib
 import importlib.machinery
@@ -18,6 +19,7 @@ import types
 from typing import Any, Iterator
 
 LINE_LIMIT = 500
+SWALLOWED_LIMIT = 200
 STANDARD_FINDERS: tuple[Any, ...] = (
     importlib.machinery.BuiltinImporter,
     importlib.machinery.FrozenImporter,
@@ -144,8 +146,10 @@ def locations_of(spec: Any) -> list[str]:
 
 def try_import(name: str) -> dict[str, Any]:
     try:
-        found = importlib.import_module(name)
-        return {"ok": True, "file": file_of(found), "paths": [os.path.realpath(str(one)) for one in path_of(found)]}
+        with watching() as failed:
+            found = importlib.import_module(name)
+        paths = [os.path.realpath(str(one)) for one in path_of(found)]
+        return {"ok": True, "file": file_of(found), "paths": paths, "swallowed": list(failed.items())}
     except BaseException as error:  # noqa: BLE001 - SystemExit among them: a module may end the program
         ours = ("<frozen", "<string>", os.path.dirname(importlib.__file__))
         frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame[0].startswith(ours)]
@@ -155,6 +159,37 @@ def try_import(name: str) -> dict[str, Any]:
             "missing": error.name if isinstance(error, ModuleNotFoundError) and isinstance(error.name, str) else None,
             "frames": [f"{frame[0]}:{frame[1]} in {frame[2]}" for frame in frames[-4:]],
         }
+
+
+@contextlib.contextmanager
+def watching() -> Iterator[dict[str, str]]:
+    """What could not be imported meanwhile -> the module that wanted it. Where all went well, somebody swallowed that."""
+    original = builtins.__import__
+    failed: dict[str, str] = {}
+
+    def note(name: Any, by: Any) -> None:
+        if isinstance(name, str) and isinstance(by, str) and len(failed) < SWALLOWED_LIMIT:
+            failed.setdefault(name[:LINE_LIMIT], by[:LINE_LIMIT])
+
+    def watched(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:  # noqa: A002
+        by = globals.get("__name__") if isinstance(globals, dict) else None
+        try:
+            found = original(name, globals, locals, fromlist, level)
+        except ImportError as error:
+            note(error.name or name, by)
+            raise
+        for one in fromlist or ():
+            with contextlib.suppress(Exception):
+                whole = found.__name__ + "." + one
+                if one != "*" and not hasattr(found, one) and whole not in sys.modules:
+                    note(whole, by)
+        return found
+
+    builtins.__import__ = watched
+    try:
+        yield failed
+    finally:
+        builtins.__import__ = original
 
 
 def file_of(found: Any) -> str | None:

@@ -33,8 +33,10 @@ class Machine:
         self._places = places
         self._timeout = timeout
 
-    def describe(self, image: Image, modules: Sequence[str], distributions: Sequence[str]) -> Environment:
+    def describe(self, image: Image, modules: Sequence[str] | None, distributions: Sequence[str]) -> Environment:
         """The environment of `image.python`. `distributions` are normalized names whose commands are looked at.
+
+        Where `modules` is None nothing is looked for, and a command's own module is taken to be there.
 
         Raises OutsideError: missing-interpreter, old-interpreter, broken-interpreter, and what `process.run` raises.
         """
@@ -45,12 +47,14 @@ class Machine:
             raise self._broken(image, completed)
         if "too_old" in answer:
             raise _too_old(image.python, str(answer["too_old"]))
-        wanted = dict.fromkeys([*modules, *(one["module"] for one in answer["commands"])])
-        asked, found = self._ask(image, "image_imports.py", {"find": [*wanted]})
-        if not isinstance(found, list):
-            raise self._broken(image, asked)
+        wanted = dict.fromkeys([*(modules or ()), *(one["module"] for one in answer["commands"])])
+        found: Any = []
+        if modules is not None:
+            asked, found = self._ask(image, "image_imports.py", {"find": [*wanted]})
+            if not isinstance(found, list):
+                raise self._broken(image, asked)
         complaints = completed.stderr.decode("utf-8", "backslashreplace")[-COMPLAINTS:].strip()
-        looked = {one["name"]: _module(one) for one in found}
+        looked = {one["name"]: _module(one) for one in found} if modules is not None else None
         return _environment(answer, looked, tuple(python_path), self._environ.get("PYTHONPATH"), complaints)
 
     def try_import(self, image: Image, name: str) -> Import:
@@ -70,7 +74,8 @@ class Machine:
             return Import(
                 name, ok=False, error=answer["error"], missing=answer["missing"], frames=tuple(answer["frames"])
             )
-        return Import(name, ok=True, file=answer["file"], paths=tuple(answer["paths"]))
+        swallowed = tuple((str(wanted), str(by)) for wanted, by in answer["swallowed"])
+        return Import(name, ok=True, file=answer["file"], paths=tuple(answer["paths"]), swallowed=swallowed)
 
     def _ask(self, image: Image, program: str, request: Mapping[str, Any]) -> tuple[Completed, Any]:
         """How the program ended, and its answer: None where it gave none."""
@@ -161,7 +166,7 @@ def _clean(value: Any) -> Any:
 
 def _environment(
     answer: dict[str, Any],
-    modules: dict[str, Module],
+    modules: dict[str, Module] | None,
     python_path: tuple[str, ...],
     ambient: str | None,
     complaints: str,
@@ -185,9 +190,10 @@ def _environment(
         unread=tuple(answer["unread"]),
         path_files=tuple(PathFile(one["path"], tuple(one["lines"])) for one in answer["path_files"]),
         finders=tuple(Finder(one["name"], tuple(sorted(one["mapping"].items()))) for one in answer["finders"]),
-        modules=modules,
+        modules=modules or {},
         commands=tuple(
-            Command(**one, found=modules[one["module"]].effective is not None) for one in answer["commands"]
+            Command(**one, found=modules is None or modules[one["module"]].effective is not None)
+            for one in answer["commands"]
         ),
         complaints=complaints,
     )

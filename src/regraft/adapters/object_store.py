@@ -96,6 +96,22 @@ class ObjectStore:
             at += length + 1
         return found
 
+    def each_blob(self, oids: Sequence[Blob], limit: int = READ_LIMIT) -> Iterator[tuple[Blob, bytes]]:
+        """Each blob with its bytes, read in batches of about `limit` bytes. Raises OutsideError: missing-objects, too-large."""
+        wanted = list(dict.fromkeys(oids))
+        batch: list[Blob] = []
+        size = 0
+        for oid, (_, kind, length) in zip(wanted, self._described(wanted), strict=True):
+            if kind == "missing":
+                raise _missing([oid])
+            if batch and size + length > limit:
+                yield from self.read_blobs(batch, limit).items()
+                batch, size = [], 0
+            batch.append(oid)
+            size += length
+            limit = max(limit, length)
+        yield from self.read_blobs(batch, limit).items()
+
     def missing(self, oids: Sequence[Blob]) -> tuple[Blob, ...]:
         """Those of the objects that are not here, in their order, each once."""
         wanted = list(dict.fromkeys(oids))
@@ -179,9 +195,7 @@ class ObjectStore:
                 make_bare(path)
             else:
                 self._make_sha256(path)
-            info = path / "objects" / "info"
-            info.mkdir(exist_ok=True)
-            (info / "alternates").write_bytes(b"".join(_alternate(folder) for folder in self._folders))
+            write_alternates(path, self._folders)
             self._scratch = path
         if self._shallow is not None:
             _follow(self._shallow, self._scratch / "shallow")
@@ -193,6 +207,13 @@ class ObjectStore:
         if made.returncode != 0:
             hint = "install git 2.29 or newer"
             raise OutsideError("object-format", "this git cannot read sha256 repositories", hint=hint)
+
+
+def write_alternates(repository: Path, folders: Sequence[Path]) -> None:
+    """Let a bare repository borrow the objects in these folders."""
+    info = repository / "objects" / "info"
+    info.mkdir(exist_ok=True)
+    (info / "alternates").write_bytes(b"".join(_alternate(folder) for folder in folders))
 
 
 def _follow(shallow: Path, copy: Path) -> None:

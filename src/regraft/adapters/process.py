@@ -6,13 +6,17 @@ import select
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
+from regraft.adapters import effects
 from regraft.errors import OutsideError
 
 OUTPUT_LIMIT = 256 * 1024 * 1024
+LINE = 64 * 1024
+GRACE = 5.0  # seconds between asking a group to end and killing it
 
 
 class Completed(Struct, frozen=True):
@@ -30,18 +34,22 @@ def run(  # noqa: PLR0913 - keyword-only, and each one is a limit that a caller 
     stdin: bytes = b"",
     timeout: float | None = None,
     limit: int = OUTPUT_LIMIT,
+    keep: Sequence[int] = (),
 ) -> Completed:
     """Run one program to its end, in a process group of its own, and return what it said.
 
     `timeout` is in seconds; past it the whole group is killed. At most `limit` bytes of each stream are taken.
+    `keep` are open files that the program inherits: a lock that is to live as long as the program does.
     Raises OutsideError: missing-program, no-permission, timed-out, too-much-output, no-such-folder.
     """
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         given.write(stdin)
         given.seek(0)
-        process = _start(argv, env=env, cwd=cwd, streams=(given.fileno(), out.fileno(), err.fileno()))
+        streams = {"stdin": given.fileno(), "stdout": out.fileno(), "stderr": err.fileno()}
+        process = _start(argv, env=env, cwd=cwd, keep=keep, **streams)
         try:
-            _wait(process, timeout)
+            with effects.running(process.pid):
+                _await(process, timeout)
         except subprocess.TimeoutExpired:
             _kill_group(process)
             raise OutsideError(
@@ -52,30 +60,154 @@ def run(  # noqa: PLR0913 - keyword-only, and each one is a limit that a caller 
         except BaseException:
             _kill_group(process)
             raise
-        streams = []
+        said = []
         for stream in (out, err):
             size = stream.seek(0, os.SEEK_END)
             if size > limit:
                 raise OutsideError("too-much-output", f"{_name(argv)} wrote {size} bytes; at most {limit} are read")
             stream.seek(0)
-            streams.append(stream.read())
-    return Completed(tuple(argv), process.returncode, streams[0], streams[1])
+            said.append(stream.read())
+    return Completed(tuple(argv), process.returncode, said[0], said[1])
 
 
-def _start(
-    argv: Sequence[str], *, env: Mapping[str, str], cwd: str | None, streams: tuple[int, int, int]
-) -> "subprocess.Popen[bytes]":
-    stdin, stdout, stderr = streams
+def _await(process: "subprocess.Popen[bytes]", timeout: float | None) -> None:
+    """Like `process.wait`, which looks at growing intervals and so sees the end of a short process late."""
     try:
-        return subprocess.Popen(
-            list(argv),
-            env=dict(env),
-            cwd=cwd,
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-            start_new_session=True,
-        )
+        handle = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):  # not Linux, or before 5.3
+        process.wait(timeout)
+        return
+    try:
+        if not select.select([handle], [], [], timeout)[0]:
+            assert timeout is not None
+            raise subprocess.TimeoutExpired(process.args, timeout)
+    finally:
+        os.close(handle)
+    process.wait()
+
+
+class Streamed(Struct, frozen=True):
+    """`returncode` is None where the time was up. `left_running`: others of its group were still there, and were ended."""
+
+    returncode: int | None
+    left_running: bool
+
+
+def stream(  # noqa: PLR0913 - keyword-only, as for `run`
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: str,
+    timeout: float,
+    on_start: Callable[[int], None],
+    on_line: Callable[[bytes], None],
+    keep: Sequence[int] = (),
+) -> Streamed:
+    """Run one program in a process group of its own, and hand on what it says, stdout and stderr together, line by line.
+
+    `on_start` is given its process id, which is the group's. A line is at most `LINE` bytes; a longer one comes in pieces.
+    When this returns or raises, nobody of the group is left. Raises OutsideError: missing-program, no-permission,
+    no-such-folder, not-started.
+    """
+    source, sink = os.pipe()
+    try:
+        process = _start(argv, env=env, cwd=cwd, stdout=sink, stderr=sink, keep=keep, stdin=subprocess.DEVNULL)
+    except BaseException:
+        os.close(source)
+        raise
+    finally:
+        os.close(sink)
+    with effects.running(process.pid), os.fdopen(source, "rb", buffering=0):
+        try:
+            on_start(process.pid)
+            in_time = _follow(process, source, time.monotonic() + timeout, on_line)
+            if not in_time:
+                end_group(process.pid, wait=process.poll)
+            process.wait()
+        except BaseException:
+            end_group(process.pid, wait=process.poll)
+            process.wait()
+            raise
+        left = end_group(process.pid, wait=process.poll)
+    return Streamed(process.returncode if in_time else None, left and in_time)
+
+
+def _follow(process: "subprocess.Popen[bytes]", source: int, deadline: float, on_line: Callable[[bytes], None]) -> bool:
+    """Whether the program came to its end in time. A child of it that keeps the pipe open is not waited for."""
+    rest = b""
+    quiet = False  # since it ended
+    while time.monotonic() < deadline:
+        ready, _, _ = select.select([source], [], [], min(0.1, max(0.0, deadline - time.monotonic())))
+        if not ready:
+            if quiet:
+                break
+            quiet = process.poll() is not None
+            continue
+        piece = os.read(source, 65536)
+        if not piece:
+            break
+        *lines, rest = (rest + piece).replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        while len(rest) > LINE:
+            lines.append(rest[:LINE])
+            rest = rest[LINE:]
+        for line in lines:
+            on_line(line)
+    if rest:
+        on_line(rest)
+    try:
+        process.wait(max(0.0, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def end_group(group: int, *, wait: Callable[[], object]) -> bool:
+    """Ask what is left of a group to end, and kill it after `GRACE` seconds; False where nobody was left.
+
+    `wait` is called in between: it takes note of children that have ended.
+    """
+    if not _signal(group, signal.SIGTERM):
+        return False
+    deadline = time.monotonic() + GRACE
+    while time.monotonic() < deadline:
+        wait()
+        if not _signal(group, 0):
+            return True
+        time.sleep(0.02)
+    _signal(group, signal.SIGKILL)
+    return True
+
+
+def _signal(group: int, number: int) -> bool:
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _start(  # noqa: PLR0913 - keyword-only, as for `run`
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: str | None,
+    stdout: int,
+    stderr: int,
+    stdin: int,
+    keep: Sequence[int] = (),
+) -> "subprocess.Popen[bytes]":
+    try:
+        with effects.effect("start"):
+            return subprocess.Popen(
+                list(argv),
+                env=dict(env),
+                cwd=cwd,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+                pass_fds=tuple(keep),
+            )
     except FileNotFoundError as error:
         if cwd is not None and error.filename == cwd:
             raise OutsideError("no-such-folder", f"there is no folder {cwd!r}") from None
@@ -86,24 +218,6 @@ def _start(
         raise OutsideError("no-permission", f"{argv[0]!r} may not be run here") from None
     except OSError as error:
         raise OutsideError("not-started", f"{argv[0]!r} could not be started: {error.strerror}") from None
-
-
-def _wait(process: "subprocess.Popen[bytes]", timeout: float | None) -> None:
-    """Wait without polling: the standard library sleeps between looks, which is half of what a gate would wait for."""
-    if timeout is None or not hasattr(os, "pidfd_open"):
-        process.wait(timeout)
-        return
-    try:
-        handle = os.pidfd_open(process.pid)
-    except OSError:  # a kernel before 5.3, or a sandbox that refuses the call
-        process.wait(timeout)
-        return
-    try:
-        if not select.select([handle], [], [], timeout)[0]:
-            raise subprocess.TimeoutExpired(process.args, timeout)
-    finally:
-        os.close(handle)
-    process.wait()
 
 
 def _kill_group(process: "subprocess.Popen[bytes]") -> None:

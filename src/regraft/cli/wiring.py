@@ -16,7 +16,9 @@ from regraft.flows.project import open_manifest
 if TYPE_CHECKING:
     from regraft.adapters.checkout import CheckoutFolders
     from regraft.adapters.machine import Machine
+    from regraft.adapters.places import Places
     from regraft.adapters.upstream import GitUpstream
+    from regraft.flows.apply_steps import Ports as ApplyPorts
     from regraft.flows.gate import Gate
     from regraft.flows.pulls import FindUpstreamPull
 
@@ -74,13 +76,8 @@ def machine(
     from regraft.adapters.checkout import CheckoutFolders  # noqa: PLC0415
     from regraft.adapters.git import Git  # noqa: PLC0415
     from regraft.adapters.machine import Machine  # noqa: PLC0415
-    from regraft.adapters.places import Places  # noqa: PLC0415
 
-    places = Places(project.root.absolute(), Path(root).absolute() if root is not None else None)
-    if places.root is not None and not places.root.is_dir():
-        raise InputError(
-            "no-root", "there is no such folder", where=str(root), hint="name the folder that holds the image"
-        )
+    places = _places(project, root)
     with Git(environ) as git:
         yield Machine(environ, places), CheckoutFolders(git, places)
 
@@ -109,3 +106,53 @@ def _upstream_pulls(environ: Mapping[str, str]) -> "FindUpstreamPull | None":
         return found.pull_request(parsed.path.strip("/").removesuffix(".git"), number)
 
     return find
+
+
+@contextmanager
+def applier(
+    project: Project, root: str | None, environ: Mapping[str, str], say: Callable[[str], None]
+) -> Iterator["ApplyPorts"]:
+    """All that an apply needs from outside, on the image below `root` where that is given."""
+    import secrets  # noqa: PLC0415 - what only looks has no use for these
+    import time  # noqa: PLC0415
+
+    from regraft.adapters.checkout import CheckoutFolders  # noqa: PLC0415
+    from regraft.adapters.git import Git  # noqa: PLC0415
+    from regraft.adapters.install import InstallCommands  # noqa: PLC0415
+    from regraft.adapters.installed_files import InstalledFiles  # noqa: PLC0415
+    from regraft.adapters.machine import Machine  # noqa: PLC0415
+    from regraft.adapters.scratch import Scratch  # noqa: PLC0415
+    from regraft.adapters.snapshot import Snapshot  # noqa: PLC0415
+    from regraft.adapters.state_folder import StateDirectory, state_folder_of  # noqa: PLC0415
+    from regraft.adapters.tree_writer import TreeFolders  # noqa: PLC0415
+    from regraft.flows.apply_steps import Ports  # noqa: PLC0415
+
+    places = _places(project, root)
+    folder = state_folder_of(root, environ)
+    with Git(environ) as git:
+        checkouts = CheckoutFolders(git, places)
+        yield Ports(
+            files=project.files,
+            interpreter=Machine(environ, places),
+            checkouts=checkouts,
+            writer=TreeFolders(checkouts, places, Scratch(git, project.root, environ)),
+            commands=InstallCommands(environ, places, say),
+            state=StateDirectory(folder),
+            snapshots=Snapshot(folder, root),
+            installed=InstalledFiles(),
+            project=str(project.root.resolve()),
+            say=say,
+            now=lambda: time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            word=lambda: secrets.token_hex(8),
+        )
+
+
+def _places(project: Project, root: str | None) -> "Places":
+    from regraft.adapters.places import Places  # noqa: PLC0415
+
+    places = Places(project.root.absolute(), Path(root).absolute() if root is not None else None)
+    if places.root is not None and not places.root.is_dir():
+        raise InputError(
+            "no-root", "there is no such folder", where=str(root), hint="name the folder that holds the image"
+        )
+    return places

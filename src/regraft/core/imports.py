@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 
 from regraft.core.findings import Finding, Witness
-from regraft.core.manifest import Baked
+from regraft.core.manifest import Baked, Image
 from regraft.core.observation import Environment, Import, Module, Place, is_below, quoted
 from regraft.core.requirements import normalized
 
@@ -36,6 +36,24 @@ def judge_imports(
             continue
         yield from judge.located(module)
         yield from judge.copies(module)
+
+
+def judge_swallowed(image: Image, imports: Mapping[str, Import]) -> Iterator[Finding]:
+    """An import that went well, and on whose way something of another dependency could not be imported.
+
+    A back end that is left out so fails much later, or is not missed at all. A guard for several releases looks the same,
+    so this is no error.
+    """
+    declared = {name: baked.dependency for baked in image.baked.values() for name in (*baked.imports, *baked.locate)}
+    for baked in image.baked.values():
+        for name in baked.imports:
+            found = imports.get(name)
+            for wanted, by in found.swallowed if found is not None and found.ok else ():
+                owners = [owner for module, owner in declared.items() if is_parent(module, wanted)]
+                if owners and baked.dependency not in owners and is_parent(name.partition(".")[0], by):
+                    message = f"{quoted(by)} could not import {quoted(wanted)} of {owners[0]}, and went on without it"
+                    fix = "look what is missing then, or whether this is a guard for several releases"
+                    yield Finding("import-swallowed", "warning", message, baked.path, fix=fix)
 
 
 class _Judge:

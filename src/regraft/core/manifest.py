@@ -57,6 +57,8 @@ class Image(Struct, frozen=True):
     requirements: Literal["report", "stop"]
     env: tuple[tuple[str, str], ...]
     baked: dict[str, Baked]  # by dependency, in the manifest's order
+    install_timeout: int = 3600  # seconds, for each install command
+    also_writes: tuple[str, ...] = ()  # what else the install commands write: absolute, or relative to the project
 
 
 class Suite(Struct, frozen=True):

@@ -52,6 +52,8 @@ def _image(name: str, table: Mapping[str, Any]) -> Image:
         requirements=table["requirements"],
         env=tuple(table["env"].items()),
         baked={dependency: _baked(dependency, inner) for dependency, inner in table["baked"].items()},
+        install_timeout=table["install-timeout"],
+        also_writes=tuple(table["also-writes"]),
     )
 
 

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from regraft.core import manifest_texts as texts
-from regraft.core.manifest_shapes import Choice, Field, ListOf, MapOf, NamedTables, TableOf, Text
+from regraft.core.manifest_shapes import Choice, Field, ListOf, MapOf, NamedTables, Number, TableOf, Text
 from regraft.core.patterns import regex
 
 _SHELL = regex(r"[|&;<>$`\n\\*?]|\bcd\b")
@@ -214,6 +214,18 @@ IMAGE = TableOf(
             MapOf(texts.VARIABLE, texts.VALUE),
             "Variables for install and probe commands, as they are.",
             default={},
+        ),
+        Field(
+            "install-timeout",
+            Number("a whole number of seconds, from 1 to 604800", 1, 604_800),
+            "How long each install command may take, in seconds; past it all that it started is ended.",
+            default=3600,
+        ),
+        Field(
+            "also-writes",
+            _texts(texts.BAKED_PATH),
+            "Other files or folders that the install commands write: recorded by `apply`, and given back by `restore`.",
+            default=[],
         ),
         Field(
             "baked",

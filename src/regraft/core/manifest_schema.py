@@ -6,7 +6,7 @@ It says what one value may look like; what tables say about each other is the re
 from typing import Any, assert_never
 
 from regraft.core.manifest_fields import ROOT
-from regraft.core.manifest_shapes import Choice, Field, ListOf, MapOf, NamedTables, Shape, TableOf, Text
+from regraft.core.manifest_shapes import Choice, Field, ListOf, MapOf, NamedTables, Number, Shape, TableOf, Text
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -27,6 +27,8 @@ def _shape(shape: Shape) -> dict[str, Any]:
             return _text(shape)
         case Choice(words):
             return {"enum": list(words)}
+        case Number():
+            return {"type": "integer", "minimum": shape.least, "maximum": shape.most}
         case ListOf():
             return _list(shape)
         case MapOf(key, value):

@@ -44,6 +44,14 @@ class Choice(NamedTuple):
     words: tuple[str, ...]
 
 
+class Number(NamedTuple):
+    """A whole number from `least` to `most`, both of them included."""
+
+    says: str  # "seconds, from 1 to 604800": completes "must be ..."
+    least: int
+    most: int
+
+
 class ListOf(NamedTuple):
     """A list; `first` is another shape for its first item, `unique` compares cleaned values.
 
@@ -80,7 +88,7 @@ class NamedTables(NamedTuple):
     word: str
 
 
-Shape = Text | Choice | ListOf | MapOf | TableOf | NamedTables
+Shape = Text | Choice | Number | ListOf | MapOf | TableOf | NamedTables
 
 
 class Field(NamedTuple):

@@ -12,6 +12,7 @@ from regraft.core.manifest_shapes import (
     ListOf,
     MapOf,
     NamedTables,
+    Number,
     Shape,
     TableOf,
     Text,
@@ -70,6 +71,8 @@ class Walk:
                 return self._text(shape, value, path)
             case Choice(), str():
                 return self._choice(shape, value, path)
+            case Number(), int() if not isinstance(value, bool):
+                return self._number(shape, value, path)
             case ListOf(), list() if not _flat(shape, value):
                 return self._list(shape, value, path)
             case TableOf(), dict():
@@ -100,6 +103,12 @@ class Walk:
         meant = nearest(value, shape.words)
         message = f"{dotted(path)} must be {_wanted(shape)}, not {quoted(value)}"
         self.add(path, "value", "bad-value", message, f'write "{meant}"' if meant else None)
+        return WRONG
+
+    def _number(self, shape: Number, value: int, path: Path) -> Any:
+        if shape.least <= value <= shape.most:
+            return value
+        self.add(path, "value", "bad-value", f"{dotted(path)} must be {shape.says}")
         return WRONG
 
     def _list(self, shape: ListOf, value: list[Any], path: Path) -> Any:
@@ -222,6 +231,8 @@ def _wanted(shape: Shape) -> str:
             return "a string"
         case Choice(words):
             return f"one of {', '.join(words)}"
+        case Number():
+            return shape.says
         case ListOf(item=ListOf()):
             return "a list of commands, each an argument list (never a line for a shell)"
         case ListOf(first=Text()):
@@ -250,6 +261,8 @@ def _mended(shape: Shape, value: Any, path: Path) -> str | None:
             return f'write "{str(value).lower()}"'
         case Text(), int() | float() if abs(value) < 10**15:
             return f'write "{value}"'
+        case Number(), str() if value.isascii() and value.isdecimal() and len(value) < 10:
+            return f"write {int(value)}"
         case ((TableOf() | NamedTables() | MapOf()), list()):
             return f"write [{dotted(path)}] once, not [[{dotted(path)}]]"
         case _:

@@ -80,6 +80,7 @@ class Import(Struct, frozen=True):
     error: str | None = None  # one line
     missing: str | None = None  # the module that was not there, where that was the reason
     frames: tuple[str, ...] = ()  # "file:line in function", the last ones
+    swallowed: tuple[tuple[str, str], ...] = ()  # (what could not be imported on the way, the module that wanted it)
 
     @property
     def places(self) -> tuple[str, ...]:

@@ -25,8 +25,13 @@ def receipt_of(  # noqa: PLR0913 - one value for each thing that a receipt is ma
     *,
     findings: tuple[Finding, ...],
     times: Times,
+    before: Observation | None = None,
 ) -> Receipt:
-    """The sealed receipt. Its verdict is no where a finding is an error."""
+    """The sealed receipt. Its verdict is no where a finding is an error.
+
+    What was there before is what was looked at then, or else what the baseline says.
+    """
+    looked = before.environment if before and isinstance(before.environment, FoundEnvironment) else None
     environment = observation.environment if isinstance(observation.environment, FoundEnvironment) else None
     return seal(
         Receipt(
@@ -43,7 +48,7 @@ def receipt_of(  # noqa: PLR0913 - one value for each thing that a receipt is ma
             dependencies={
                 name: FoundDependency(
                     planned=planned,
-                    before=_before(name, baseline),
+                    before=_after(image.baked[name], before, looked) if before else _before(name, baseline),
                     after=_after(image.baked[name], observation, environment),
                     imports=tuple(_imports(image.baked[name], observation, environment)),
                 )
@@ -51,7 +56,7 @@ def receipt_of(  # noqa: PLR0913 - one value for each thing that a receipt is ma
             },
             environment=Environment(
                 python=environment.version if environment else None,
-                before=baseline.environment if baseline else None,
+                before=as_distributions(looked) if looked else baseline.environment if baseline else None,
                 after=as_distributions(environment) if environment else (),
             ),
             findings=findings,

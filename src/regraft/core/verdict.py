@@ -6,7 +6,7 @@ from msgspec import Struct, field
 
 from regraft.core.baseline import Baseline, BaselineDependency
 from regraft.core.findings import Finding, Severity
-from regraft.core.imports import judge_imports
+from regraft.core.imports import judge_imports, judge_swallowed
 from regraft.core.manifest import Baked, Image, Manifest
 from regraft.core.objects import Commit
 from regraft.core.observation import Checkout, Environment, Observation, Unreadable, quoted
@@ -105,6 +105,7 @@ def _environment(case: Case, environment: Environment) -> Iterator[Finding]:
         if isinstance(found, Checkout):
             yield from _requires_python(baked, planned, found, environment)
         yield from judge_distributions(_owner(case, baked, planned, folder), environment)
+    yield from judge_swallowed(case.image, case.observation.imports)
     versions = {one.name: one.version for one in baseline.environment} if baseline else None
     project = Owner(case.manifest.name, case.image.name, case.manifest.distributions, None, kept=False, before=versions)
     yield from judge_distributions(project, environment)

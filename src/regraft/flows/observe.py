@@ -23,15 +23,18 @@ from regraft.flows.patch_files import LIMIT
 from regraft.flows.ports import Checkouts, Interpreter, ProjectFiles
 
 
-def observe(
+def observe(  # noqa: PLR0913 - keyword-only but for what is looked at
     image: Image,
     manifest: Manifest,
     wanted: Mapping[str, Wanted],
     *,
     interpreter: Interpreter,
     checkouts: Checkouts,
+    imports: bool = True,
 ) -> Observation:
     """Look at each checkout, at the environment, and try the declared imports, in this order: imports run code.
+
+    Without `imports` none is tried, and no module is looked for.
 
     `wanted` says for each dependency what to compare it with; what is not in it is compared with its own HEAD.
     What cannot be looked at is `Unreadable` in the answer and never raised.
@@ -42,20 +45,22 @@ def observe(
             found[name] = checkouts.look(name, baked.path, wanted.get(name, Wanted(None, None)))
         except OutsideError as error:
             found[name] = _unreadable(error)
-    environment = _environment(image, manifest, interpreter)
-    imports: dict[str, Import] = {}
-    if isinstance(environment, Environment):
-        names = dict.fromkeys(name for baked in image.baked.values() for name in baked.imports)
-        imports = {name: _try(image, name, interpreter) for name in names}
-    return Observation(image.name, environment, imports, found)
-
-
-def _environment(image: Image, manifest: Manifest, interpreter: Interpreter) -> Environment | Unreadable:
     modules = dict.fromkeys(name for baked in image.baked.values() for name in modules_of(baked))
+    environment = _environment(image, manifest, [*modules] if imports else None, interpreter)
+    tried: dict[str, Import] = {}
+    if imports and isinstance(environment, Environment):
+        names = dict.fromkeys(name for baked in image.baked.values() for name in baked.imports)
+        tried = {name: _try(image, name, interpreter) for name in names}
+    return Observation(image.name, environment, tried, found)
+
+
+def _environment(
+    image: Image, manifest: Manifest, modules: list[str] | None, interpreter: Interpreter
+) -> Environment | Unreadable:
     names = [*manifest.distributions, *(name for baked in image.baked.values() for name in baked.distributions)]
     distributions = dict.fromkeys(normalized(name) for name in names)
     try:
-        return interpreter.describe(image, [*modules], [*distributions])
+        return interpreter.describe(image, modules, [*distributions])
     except OutsideError as error:
         return _unreadable(error)
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # annotations only, and what they name is half of the package
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
+    from regraft.core.apply_values import Ran, Step, Target, Written
+    from regraft.core.journal import Journal, Running, Subject
     from regraft.core.manifest import Image
     from regraft.core.objects import Blob, Commit, Tree
-    from regraft.core.observation import Checkout, Environment, Import, Wanted
+    from regraft.core.observation import Checkout, Environment, Import, Installed, Wanted
     from regraft.core.resolution import Fetched, Reach, Remote, Tip
+    from regraft.core.tree_record import Record
     from regraft.core.trees import Announced, ApplyOutcome, Entry
 
 
@@ -30,8 +34,8 @@ class ProjectFiles(Protocol):
 class Interpreter(Protocol):
     """An image's Python, asked in fresh processes."""
 
-    def describe(self, image: Image, modules: Sequence[str], distributions: Sequence[str]) -> Environment:
-        """Its environment, where it would find each of `modules`, and the commands of `distributions` (normalized names).
+    def describe(self, image: Image, modules: Sequence[str] | None, distributions: Sequence[str]) -> Environment:
+        """Its environment, where it would find each of `modules` (None: that is not asked), and the commands of `distributions` (normalized names).
 
         OutsideError: it is not there, too old, or gives no answer.
         """
@@ -118,3 +122,109 @@ class GateStore(Protocol):
 
     def config_list(self, text: bytes) -> tuple[tuple[str, str], ...] | str:
         """The (key, value) pairs of a text in git's configuration format, or what git says is wrong with it."""
+
+
+class Lock(Protocol):
+    """Held for as long as anybody has the file open: this process, and each child that was given `fd`."""
+
+    @property
+    def fd(self) -> int:
+        """What children that may outlive regraft are started with: `process.run(..., keep=(lock.fd,))`."""
+
+
+class StateFolder(Protocol):
+    """Where an apply writes down how far it came. Each method raises OutsideError where the disk failed."""
+
+    def exists(self) -> bool:
+        """Whether anything was ever written down here."""
+
+    def lock(self, wait: float, *, end_orphans: bool = False) -> AbstractContextManager[Lock]:
+        """Nobody else applies or restores meanwhile. Waits up to `wait` seconds for who does.
+
+        With `end_orphans`, commands that a killed apply left running are waited for as long, and then ended.
+        OutsideError: locked (says by whom, and since when). RefusedError: the folder is a link, or another user's.
+        """
+
+    def read(self) -> Journal | None:
+        """How far the last apply came; None: nothing to give back. RefusedError `damaged-journal`."""
+
+    def write(self, journal: Journal) -> None:
+        """Whole or not at all."""
+
+    def clear(self) -> None:
+        """Forget it all: journal, snapshot, and what was set aside."""
+
+    @property
+    def aside(self) -> str:
+        """A folder, perhaps not there yet, for files that an apply moves out of the way. It goes with `clear`."""
+
+
+class Snapshots(Protocol):
+    """The baseline as it was before the first change, in the state folder. To be used under the lock."""
+
+    def take(self, subjects: Sequence[Subject]) -> Record:
+        """Copy everything below the subjects and note it down. What is there already from an earlier apply stays as it is,
+        and the subjects that it does not have are added.
+
+        OutsideError: disk-full (needed and available are said), no-permission, not-saved. Nothing of the image is changed.
+        """
+
+    def scan(self, subjects: Sequence[Subject], *, content: bool) -> Record:
+        """What is there now, with the digest of every file where `content` is wanted. Copies nothing."""
+
+    def changed_since(self, before: Record, subjects: Sequence[Subject]) -> Record:
+        """What is there now; of the files, those have a digest whose stat alone does not prove that they are the same."""
+
+    def give_back(self) -> tuple[str, ...]:
+        """Make everything as it was. What could not be given back, a line each; may be run again after any end.
+
+        RefusedError: no-snapshot, damaged-snapshot (its list cannot be read; then nothing was changed).
+        """
+
+
+class TreeWriter(Protocol):
+    """Puts a planned tree into a checkout. Each method raises OutsideError where git or the disk failed."""
+
+    def subjects(self, path: str) -> tuple[Subject, ...]:
+        """What is to be recorded for the checkout at a path of the manifest: it, and a repository that lies elsewhere.
+
+        RefusedError `no-repository`.
+        """
+
+    def place(self, path: str) -> str:
+        """Where a path of the manifest is on this machine: absolute, and through no link but for its last part."""
+
+    def fetch(self, target: Target) -> None:
+        """Have the planned commit in the checkout, under a ref of its own. OutsideError `commit-gone`."""
+
+    def prove(self, target: Target) -> None:
+        """The patches go on and make the planned tree. RefusedError: patch-does-not-apply, not-the-planned-tree."""
+
+    def write(self, target: Target, aside: str) -> Written:
+        """Make files, index and HEAD those of the target. RefusedError for a submodule that cannot follow."""
+
+
+class Commands(Protocol):
+    """Runs install commands."""
+
+    def run(  # noqa: PLR0913 - keyword-only but for what is run
+        self,
+        step: Step,
+        image: Image,
+        *,
+        run: str,
+        externally_managed: bool,
+        lock: int,
+        started: Callable[[Running], None],
+    ) -> Ran:
+        """Run one to its end, or past its time to the end of its group. It inherits `lock`; `run` is its REGRAFT_RUN.
+
+        OutsideError: missing-program, no-permission, no-such-folder.
+        """
+
+
+class InstalledFiles(Protocol):
+    """What installed distributions say of themselves."""
+
+    def of(self, installed: Installed) -> tuple[str, ...]:
+        """The files that the record of one lists, as absolute paths."""

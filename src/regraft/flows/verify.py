@@ -46,9 +46,9 @@ def verify(  # noqa: PLR0913 - keyword-only but for what is compared
     checkouts: Checkouts,
 ) -> Verified:
     """Look at the machine and judge it. Raises InputError where the plan is not for this project, manifest or image."""
-    image = _image(plan, manifest, files)
+    image = image_of(plan, manifest, files)
     wanted = {
-        name: _wanted(planned, image.baked[name], files)
+        name: wanted_of(planned, image.baked[name], files)
         for name, planned in plan.dependencies.items()
         if name in image.baked
     }
@@ -75,7 +75,8 @@ def verify(  # noqa: PLR0913 - keyword-only but for what is compared
     return Verified(observation, judge(case), checks(case))
 
 
-def _image(plan: Plan, manifest: Manifest, files: ProjectFiles) -> Image:
+def image_of(plan: Plan, manifest: Manifest, files: ProjectFiles) -> Image:
+    """The image that a plan is for. Raises InputError: other-project, other-manifest, other-image."""
     if plan.project != manifest.name:
         raise InputError(
             "other-project", f"the plan is of project {plan.project!r:.80}, and this is {manifest.name!r:.80}"
@@ -93,7 +94,7 @@ def _image(plan: Plan, manifest: Manifest, files: ProjectFiles) -> Image:
     return image
 
 
-def _wanted(planned: PlannedDependency, baked: Baked, files: ProjectFiles) -> Wanted:
+def wanted_of(planned: PlannedDependency, baked: Baked, files: ProjectFiles) -> Wanted:
     """A patch that the plan took for there already is not applied; one that changed since is not the planned one."""
     patches = []
     found = carried((patch.path for patch in planned.patches), files)

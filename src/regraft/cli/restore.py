@@ -1,0 +1,54 @@
+"""`regraft restore`: back to the baseline."""
+
+import argparse
+import os
+import sys
+
+from regraft.errors import InputError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--root", metavar="DIR", help="the image's absolute paths are below this folder")
+    parser.add_argument(
+        "--wait",
+        metavar="SECONDS",
+        type=seconds,
+        default=0.0,
+        help="how long to wait for an apply that runs, or for an install that a killed one left (default: 0)",
+    )
+    parser.add_argument(
+        "--forget", action="store_true", help="drop the snapshot even where not everything could be given back"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    from regraft.adapters.snapshot import Snapshot  # noqa: PLC0415 - `--help` pays for nothing
+    from regraft.adapters.state_folder import StateDirectory, state_folder_of  # noqa: PLC0415
+    from regraft.flows.restore import restore  # noqa: PLC0415
+    from regraft.render.restore import restored_json, restored_lines  # noqa: PLC0415
+
+    if args.root is not None and not os.path.isdir(args.root):  # noqa: PTH112 - a string, as it was given
+        raise InputError("no-root", "there is no such folder", where=args.root, hint="name the folder with the image")
+    root = os.path.abspath(args.root) if args.root is not None else ""  # noqa: PTH100 - links are left as they are
+    folder = state_folder_of(args.root, dict(os.environ))
+    snapshot = Snapshot(folder, args.root)
+    restored = restore(StateDirectory(folder), snapshot, wait=args.wait, root=root, forget=args.forget)
+    print(restored_json(restored) if args.format == "json" else "\n".join(restored_lines(restored)))
+    if os.environ.get("GITHUB_ACTIONS") == "true" and not restored.whole:
+        from regraft.errors import RefusedError  # noqa: PLC0415
+        from regraft.render.errors import annotations  # noqa: PLC0415
+
+        errors = [RefusedError(restored.outcome, line) for line in restored.named[:10]]
+        print(annotations(errors), end="", file=sys.stderr)
+    return 0 if restored.whole else 1
+
+
+def seconds(text: str) -> float:
+    """A number of seconds, not below zero, and at most a day."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 86_400:
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is no number of seconds between 0 and 86400")
+    return value

@@ -1,0 +1,32 @@
+"""Which state a machine is in after an apply, in one sentence."""
+
+from typing import Literal
+
+from regraft.core.restored import Restored
+from regraft.errors import InputError, MistakesError, OutsideError, RefusedError, RegraftError
+
+Outcome = Literal["applied", "unchanged", "rolled-back", "changed"]
+
+SHOWN = 5
+
+
+def state_of(restored: Restored) -> tuple[Outcome, str]:
+    """What came of a roll-back, for the outcome and for the message."""
+    if restored.outcome in {"nothing", "unchanged"}:
+        return "rolled-back", "nothing was changed: the machine is at its baseline"
+    if restored.outcome == "given-back":
+        return "rolled-back", "it was given back: the machine is at its baseline"
+    if restored.outcome == "no-snapshot":
+        return "changed", "THE MACHINE IS CHANGED, and not given back (--no-snapshot): throw this container away"
+    listed = "; ".join(restored.named[:SHOWN])
+    more = f"; and {len(restored.named) - SHOWN} more" if len(restored.named) > SHOWN else ""
+    return "changed", f"THE MACHINE IS CHANGED, and this could not be given back: {listed}{more}"
+
+
+def with_state(error: RegraftError, state: str) -> RegraftError:
+    """The same error, with the machine's state in its message."""
+    if isinstance(error, MistakesError):
+        return error
+    kinds = (RefusedError, InputError, OutsideError)
+    kind = next((one for one in kinds if isinstance(error, one)), RegraftError)
+    return kind(error.code, f"{error.message}. {state[0].upper()}{state[1:]}", where=error.where, hint=error.hint)

@@ -1,0 +1,213 @@
+"""Make the image match the plan, or change nothing."""
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from regraft.core.apply_outcome import Outcome, state_of, with_state
+from regraft.core.baseline import Baseline
+from regraft.core.findings import Finding
+from regraft.core.journal import SCHEMA, Journal, Phase, Running
+from regraft.core.manifest import Image, Manifest
+from regraft.core.observation import Observation
+from regraft.core.plan import Plan
+from regraft.core.restored import Restored
+from regraft.errors import InputError, RefusedError, RegraftError
+from regraft.flows.apply_look import Looked, look
+from regraft.flows.apply_steps import Ports, Progress, carry_out
+from regraft.flows.restore import give_back
+from regraft.flows.verify import Verified, image_of, verify
+
+
+class Options(Struct, frozen=True):
+    """`wait` is in seconds; `root` is the absolute path of `--root`, or "" where the machine itself is the image."""
+
+    snapshot: bool = True
+    wait: float = 0.0
+    replace: bool = False
+    root: str = ""
+
+
+class Applied(Struct, frozen=True):
+    """`before` is what was there before anything was changed; `findings` are those of verify, and of the guard."""
+
+    outcome: Outcome
+    message: str
+    verified: Verified
+    findings: tuple[Finding, ...]
+    before: Observation | None
+
+    @property
+    def stopped(self) -> bool:
+        return self.outcome not in {"applied", "unchanged"}
+
+
+def apply(plan: Plan, manifest: Manifest, baseline: Baseline | None, options: Options, ports: Ports) -> Applied:
+    """The machine is at the plan afterwards, or at its baseline; where neither could be had, the answer says so.
+
+    Raises InputError where the plan is not for this project, manifest or image; RefusedError and OutsideError for what
+    stopped it, with the machine's state in the message.
+    """
+    image = image_of(plan, manifest, ports.files)
+    with ports.state.lock(options.wait) as lock:
+        earlier = _earlier(ports.state.read(), plan, options)
+        if earlier is None:
+            ports.state.clear()
+        elif earlier.plan == plan.digest:
+            verified = _verify(plan, manifest, baseline, ports)
+            if not verified.stopped:
+                message = f"already applied: the machine holds the plan {plan.digest[:12]}, and nothing was written"
+                return Applied("unchanged", message, verified, verified.findings, None)
+            ports.say("this plan was applied before, and the machine is not what it says any more: it is applied again")
+        return _Apply(plan, manifest, image, baseline, options, ports, lock.fd).run(earlier)
+
+
+def _earlier(journal: Journal | None, plan: Plan, options: Options) -> Journal | None:
+    """The apply that this one goes over, or None. Raises RefusedError: unfinished, another-plan; InputError other-root."""
+    if journal is None or not journal.changed:
+        return None
+    if journal.root != options.root:
+        message = f"the state here is of the image below {journal.root or '/'!r:.200}"
+        raise InputError("other-root", message, where="--root", hint="name that root, or unset REGRAFT_STATE")
+    if journal.phase != "applied":
+        back = "`regraft restore` gives the baseline back" if journal.snapshot else "throw this container away"
+        message = f"an apply of plan {journal.plan[:12]} ended in the middle ({journal.phase}); nothing was done now"
+        raise RefusedError("unfinished", message, hint=back)
+    if journal.plan != plan.digest and not options.replace:
+        message = f"the plan {journal.plan[:12]} is applied here, and this is {plan.digest[:12]}; nothing was done"
+        raise RefusedError("another-plan", message, hint="`regraft restore` first, or `--replace`")
+    return journal
+
+
+def _verify(plan: Plan, manifest: Manifest, baseline: Baseline | None, ports: Ports) -> Verified:
+    return verify(plan, manifest, baseline, files=ports.files, interpreter=ports.interpreter, checkouts=ports.checkouts)
+
+
+class _Apply:
+    def __init__(  # noqa: PLR0913, PLR0917 - once, in this module
+        self,
+        plan: Plan,
+        manifest: Manifest,
+        image: Image,
+        baseline: Baseline | None,
+        options: Options,
+        ports: Ports,
+        lock: int,
+    ) -> None:
+        self._plan = plan
+        self._manifest = manifest
+        self._image = image
+        self._baseline = baseline
+        self._options = options
+        self._ports = ports
+        self._lock = lock
+        self._journal: Journal | None = None
+
+    def run(self, earlier: Journal | None) -> Applied:
+        try:
+            self._go_back(earlier)
+            looked = look(self._plan, self._manifest, self._image, self._baseline, self._ports)
+            if not (looked.targets or self._manifest.install):
+                return self._nothing_to_do(looked)
+            self._record(looked, earlier)
+            done = carry_out(looked, self._plan, self._manifest, self._image, self._progress(looked))
+            self._enter("verifying")
+            verified = _verify(self._plan, self._manifest, self._baseline, self._ports)
+            findings = (*verified.findings, *done.findings(verified))
+            if any(one.severity == "error" for one in findings):
+                return self._no(verified, findings, looked)
+            self._enter("applied")
+        except RegraftError as error:
+            _, state = state_of(self._roll_back())
+            raise with_state(error, state) from error
+        except BaseException:
+            self._ports.say(f"stopped: {state_of(self._roll_back())[1]}")
+            raise
+        message = f"applied: the machine holds the plan {self._plan.digest[:12]}"
+        return Applied("applied", message, verified, findings, looked.observation)
+
+    def _go_back(self, earlier: Journal | None) -> None:
+        """A further plan begins where the first one did: at the baseline."""
+        if earlier is None or not earlier.snapshot:
+            return
+        self._journal = replace(earlier, replaces=True)
+        self._enter("restoring")
+        named = self._ports.snapshots.give_back()
+        if named:
+            raise RefusedError("not-given-back", f"the earlier plan could not be taken back: {'; '.join(named[:5])}")
+
+    def _record(self, looked: Looked, earlier: Journal | None) -> None:
+        snapshot = earlier.snapshot if earlier is not None else self._options.snapshot
+        subjects = (*looked.subjects, *looked.kept) if snapshot else looked.subjects
+        if earlier is not None:
+            _check_replaced(earlier, looked)
+            subjects = tuple(dict.fromkeys((*earlier.subjects, *subjects)))
+        self._journal = Journal(
+            schema=SCHEMA,
+            run=self._ports.word(),
+            phase="recording",
+            plan=self._plan.digest,
+            image=self._image.name,
+            root=self._options.root,
+            snapshot=snapshot,
+            started=earlier.started if earlier is not None else self._ports.now(),
+            replaces=earlier is not None,
+            subjects=subjects,
+        )
+        self._enter("recording")
+        if snapshot:
+            self._ports.say(f"recording {len(subjects)} places of the baseline")
+            self._ports.snapshots.take(subjects)
+        looked.guard.before(looked.environment, looked.named)
+        self._enter("recorded")
+
+    def _progress(self, looked: Looked) -> Progress:
+        journal = self._journal
+        assert journal is not None
+        return Progress(self._ports, self._enter, self._running, journal.run, self._lock, looked.externally_managed)
+
+    def _enter(self, phase: Phase) -> None:
+        assert self._journal is not None
+        self._journal = replace(self._journal, phase=phase, process=None)
+        self._ports.state.write(self._journal)
+
+    def _running(self, process: Running) -> None:
+        assert self._journal is not None
+        self._journal = replace(self._journal, phase="installing", process=process)
+        self._ports.state.write(self._journal)
+
+    def _roll_back(self) -> Restored:
+        journal = self._journal
+        if journal is None:
+            return Restored("nothing")
+        if not journal.snapshot and journal.phase in {"recording", "recorded"} and not journal.replaces:
+            self._ports.state.clear()
+            return Restored("unchanged", journal)
+        try:
+            return give_back(self._ports.state, self._ports.snapshots, journal)
+        except RegraftError as error:
+            return Restored("incomplete", journal, (f"{error.message} (`regraft restore` tries again)",))
+
+    def _no(self, verified: Verified, findings: tuple[Finding, ...], looked: Looked) -> Applied:
+        errors = [one for one in findings if one.severity == "error"]
+        outcome, state = state_of(self._roll_back())
+        message = (
+            f"not applied: {len(errors)} findings say no, first {errors[0].message}. {state[0].upper()}{state[1:]}"
+        )
+        return Applied(outcome, message, verified, findings, looked.observation)
+
+    def _nothing_to_do(self, looked: Looked) -> Applied:
+        """Nothing is overridden, and the project has no install: there is only a question to be asked."""
+        verified = _verify(self._plan, self._manifest, self._baseline, self._ports)
+        self._roll_back()
+        message = "nothing is overridden, and the project installs nothing: nothing was written"
+        outcome: Outcome = "rolled-back" if verified.stopped else "unchanged"
+        return Applied(outcome, message, verified, verified.findings, looked.observation)
+
+
+def _check_replaced(earlier: Journal, looked: Looked) -> None:
+    """Without a snapshot, what the earlier plan overrode can only be written over, and not be given back."""
+    now = {one.path for one in looked.subjects if one.kind == "checkout"}
+    lost = [one for one in earlier.subjects if one.kind == "checkout" and one.path not in now]
+    if lost and not earlier.snapshot:
+        message = f"the earlier plan changed {lost[0].path!r:.200}, this one keeps it, and no snapshot can give it back"
+        raise RefusedError("cannot-replace", message, hint="throw this container away, and apply in a fresh one")

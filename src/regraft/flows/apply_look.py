@@ -1,0 +1,179 @@
+"""What an apply has to know before it changes anything, and what it refuses then."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from regraft.core import apply_edits, apply_guard
+from regraft.core.apply_values import Target
+from regraft.core.baseline import Baseline
+from regraft.core.findings import Finding
+from regraft.core.journal import Subject
+from regraft.core.manifest import Baked, Image, Manifest
+from regraft.core.observation import Checkout, Difference, Environment, Observation, Unreadable, Wanted
+from regraft.core.plan import Plan, PlannedDependency
+from regraft.core.requirements import normalized
+from regraft.core.resolution import Remote
+from regraft.core.verdict_checkout import CheckoutCase, judge_checkout
+from regraft.core.verdict_environment import judge_changes
+from regraft.errors import OutsideError, RefusedError
+from regraft.flows.apply_steps import Ports
+from regraft.flows.guard import Guard, Guarded, sources_of
+from regraft.flows.observe import carried, observe
+from regraft.flows.verify import wanted_of
+
+
+class Looked(Struct, frozen=True):
+    """`targets` are the overrides in the order of the manifest. `edits` are the unexplained edits in each baked tree."""
+
+    observation: Observation
+    environment: Environment
+    targets: tuple[Target, ...]
+    edits: dict[str, tuple[Difference, ...]]
+    notes: tuple[Finding, ...]
+    subjects: tuple[Subject, ...]
+    kept: tuple[Subject, ...]  # what is to be recorded besides, so that it could be given back
+    guard: Guard
+    named: frozenset[str]
+
+    @property
+    def externally_managed(self) -> bool:
+        return self.environment.externally_managed is not None
+
+
+def look(plan: Plan, manifest: Manifest, image: Image, baseline: Baseline | None, ports: Ports) -> Looked:
+    """Raises RefusedError (other-machine, no-repository, local-edits) and OutsideError: nothing is changed then."""
+    overridden = [name for name in image.baked if _overridden(plan, name)]
+    wanted = {
+        name: _as_built(baked, ports) if name in overridden else wanted_of(plan.dependencies[name], baked, ports.files)
+        for name, baked in image.baked.items()
+        if name in plan.dependencies
+    }
+    seen = observe(image, manifest, wanted, interpreter=ports.interpreter, checkouts=ports.checkouts, imports=False)
+    environment = seen.environment
+    if isinstance(environment, Unreadable):
+        raise OutsideError(environment.code, environment.message, where=image.python, hint=environment.hint)
+    named = apply_guard.named_distributions(plan, manifest, image)
+    _check_kept(plan, image, baseline, seen, environment)
+    _check_environment(environment, baseline, named, image)
+    targets = tuple(_target(plan.dependencies[name], manifest, image.baked[name], ports) for name in overridden)
+    edits = {name: _edits(image.baked[name], baseline, wanted[name], seen, ports) for name in overridden}
+    guarded = _guarded(image, environment, seen, overridden, ports)
+    return Looked(
+        observation=seen,
+        environment=environment,
+        targets=targets,
+        edits=edits,
+        notes=tuple(_decided(image, edits)),
+        subjects=_subjects(image, environment, targets, ports),
+        kept=tuple(one for subjects in guarded.kept.values() for one in subjects),
+        guard=Guard(guarded, image, ports.snapshots, ports.installed),
+        named=named,
+    )
+
+
+def _overridden(plan: Plan, name: str) -> bool:
+    planned = plan.dependencies.get(name)
+    return planned is not None and planned.action == "override"
+
+
+def _as_built(baked: Baked, ports: Ports) -> Wanted:
+    """Its own HEAD, with the project's patches on it."""
+    return Wanted(None, None, tuple(carried(baked.patches, ports.files)))
+
+
+def _target(planned: PlannedDependency, manifest: Manifest, baked: Baked, ports: Ports) -> Target:
+    if planned.commit is None or planned.tree is None:
+        message = f"{baked.dependency}: the plan overrides it, and names no commit or no tree"
+        raise RefusedError("incomplete-plan", message, hint="plan again")
+    found = wanted_of(planned, baked, ports.files)
+    for patch, of_plan in zip(found.patches, planned.patches, strict=True):
+        if patch.sha256 != of_plan.sha256:
+            message = f"{baked.dependency}: the patch {patch.path!r:.200} is not the one that was planned"
+            hint = "check out what was planned, or plan again"
+            raise RefusedError("patch-changed", message, where=patch.path, hint=hint)
+    dependency = manifest.dependencies[baked.dependency]
+    token = dependency.token_env if planned.url == dependency.url else None
+    patches = tuple(patch for patch in found.patches if patch.data is not None)
+    return Target(baked.dependency, baked.path, Remote(planned.url, token), planned.commit, planned.tree, patches)
+
+
+def _check_kept(
+    plan: Plan, image: Image, baseline: Baseline | None, seen: Observation, environment: Environment
+) -> None:
+    """A machine whose kept copies are not the planned ones is not the image that was planned."""
+    for name, planned in plan.dependencies.items():
+        baked, found = image.baked.get(name), seen.checkouts.get(name)
+        if baked is None or planned.action != "keep" or not isinstance(found, Checkout):
+            continue
+        held = baseline.dependencies.get(name) if baseline else None
+        for finding in judge_checkout(CheckoutCase(baked, planned, found, held, (), environment.sys_path)):
+            if finding.severity == "error":
+                raise _other_machine(finding)
+
+
+def _check_environment(
+    environment: Environment, baseline: Baseline | None, named: frozenset[str], image: Image
+) -> None:
+    for finding in judge_changes(environment, baseline, named, image.python):
+        if finding.severity == "error":
+            raise _other_machine(finding)
+
+
+def _other_machine(finding: Finding) -> RefusedError:
+    message = f"this machine is not the image that was planned: {finding.message}"
+    return RefusedError("other-machine", message, where=finding.path, hint="start from the planned image")
+
+
+def _edits(
+    baked: Baked, baseline: Baseline | None, wanted: Wanted, seen: Observation, ports: Ports
+) -> tuple[Difference, ...]:
+    found = seen.checkouts[baked.dependency]
+    if isinstance(found, Unreadable):
+        raise OutsideError(found.code, found.message, where=baked.path, hint=found.hint)
+    held = baseline.dependencies.get(baked.dependency) if baseline else None
+    if not found.differences or apply_edits.is_as_recorded(found, held):
+        return ()
+    looks = [found]
+    for patches in apply_edits.prefixes(wanted.patches):
+        if not apply_edits.edits(looks):
+            break
+        looks.append(ports.checkouts.look(baked.dependency, baked.path, Wanted(None, None, patches)))
+    return apply_edits.edits(looks)
+
+
+def _decided(image: Image, edits: dict[str, tuple[Difference, ...]]) -> Iterator[Finding]:
+    """What `carry` can keep is only known when the planned commit is here."""
+    for name, found in edits.items():
+        baked = image.baked[name]
+        if found and baked.local_edits != "carry":
+            said = apply_edits.decide(name, baked.path, found, baked.local_edits, kept_by_plan=frozenset())
+            if said is not None:
+                yield Finding("local-edits", "warning", said, baked.path)
+
+
+def _subjects(image: Image, environment: Environment, targets: tuple[Target, ...], ports: Ports) -> tuple[Subject, ...]:
+    found = [one for target in targets for one in ports.writer.subjects(target.path)]
+    found += _environment_subjects(environment)
+    found += [Subject("also", ports.writer.place(path)) for path in image.also_writes]
+    return tuple(dict.fromkeys(found))
+
+
+def _environment_subjects(environment: Environment) -> list[Subject]:
+    paths = (environment.purelib, environment.platlib, environment.scripts)
+    return [Subject("environment", path) for path in dict.fromkeys(paths)]
+
+
+def _guarded(image: Image, environment: Environment, seen: Observation, overridden: list[str], ports: Ports) -> Guarded:
+    kept = {
+        name: (Subject("checkout", found.real),)
+        for name, found in seen.checkouts.items()
+        if name not in overridden and isinstance(found, Checkout) and found.state not in {"absent", "no-folder"}
+    }
+    installs = {
+        name: frozenset(map(normalized, image.baked[name].distributions))
+        for name in overridden
+        if image.baked[name].install and image.baked[name].distributions
+    }
+    sources = sources_of(seen.checkouts, overridden, ports.project)
+    return Guarded(tuple(_environment_subjects(environment)), kept, sources, installs)

@@ -1,0 +1,60 @@
+"""Back to the baseline, from whatever state an apply was left in. Needs no plan, no manifest and no network."""
+
+from msgspec.structs import replace
+
+from regraft.core.journal import Journal
+from regraft.core.restored import Outcome, Restored
+from regraft.core.tree_record import clean
+from regraft.errors import InputError, RefusedError
+from regraft.flows.ports import Snapshots, StateFolder
+
+
+def restore(state: StateFolder, snapshots: Snapshots, *, wait: float, root: str = "", forget: bool = False) -> Restored:
+    """Give the baseline back, under the lock; commands that a killed apply left running are waited for, then ended.
+
+    `wait` is in seconds. With `forget` the state is dropped even where something could not be given back. `root` is the
+    absolute path of `--root`. Raises what the ports raise, and InputError `other-root`.
+    """
+    if not state.exists():
+        return Restored("nothing")
+    with state.lock(wait, end_orphans=True):
+        try:
+            journal = state.read()
+        except RefusedError:
+            if not forget:
+                raise
+            state.clear()
+            return Restored("forgotten")
+        if journal is None:
+            return Restored("nothing")
+        if journal.root != root:
+            raise InputError(
+                "other-root",
+                f"this state is of the image below {clean(journal.root) or '/'!r:.200}",
+                where="--root",
+                hint="name that root, or unset REGRAFT_STATE",
+            )
+        return give_back(state, snapshots, journal, forget=forget)
+
+
+def give_back(state: StateFolder, snapshots: Snapshots, journal: Journal, *, forget: bool = False) -> Restored:
+    """The same, for who holds the lock and has the journal: an apply that failed."""
+    if not journal.changed:
+        state.clear()
+        return Restored("unchanged", journal)
+    if not journal.snapshot:
+        if forget:
+            state.clear()
+        line = "no copy of the baseline was made (--no-snapshot), so nothing can be given back"
+        return Restored("forgotten" if forget else "no-snapshot", journal, (line,))
+    state.write(replace(journal, phase="restoring", process=None))
+    try:
+        named = snapshots.give_back()
+    except RefusedError as error:
+        if not forget:
+            raise
+        named = (error.message,)
+    if not named or forget:
+        state.clear()
+    outcome: Outcome = "given-back" if not named else "forgotten" if forget else "incomplete"
+    return Restored(outcome, journal, named)

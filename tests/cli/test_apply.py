@@ -1,0 +1,902 @@
+"""`regraft apply` as a job runs it: each end is the plan or the baseline, and one message says which."""
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ENV = {
+    "PATH": os.environ["PATH"],
+    "HOME": "/nonexistent",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "LC_ALL": "C",
+    "GIT_AUTHOR_NAME": "a",
+    "GIT_AUTHOR_EMAIL": "a@example.org",
+    "GIT_COMMITTER_NAME": "a",
+    "GIT_COMMITTER_EMAIL": "a@example.org",
+}
+
+MANIFEST = """\
+[project]
+name = "trial"
+install = {project_install}
+distributions = ["trial"]
+
+[dependencies.lib]
+url = "../upstreams/lib"
+branch = "main"
+
+[dependencies.kept]
+url = "../upstreams/kept"
+branch = "main"
+
+[images.img]
+python = "/opt/venv/bin/python"
+{image}
+
+[images.img.baked.lib]
+path = "/src/lib"
+install = {install}
+distributions = ["lib"]
+imports = ["lib"]
+patches = ["patches/lib.patch"]
+{lib}
+
+[images.img.baked.kept]
+path = "/src/kept"
+distributions = ["kept"]
+imports = ["kept"]
+"""
+
+PATCH = """\
+--- a/lib/core.py
++++ b/lib/core.py
+@@ -1,3 +1,4 @@
+ a = 1
++carried = True
+ b = 2
+ c = 3
+"""
+
+# What an editable install of pip leaves, made by hand: it needs neither pip nor an index.
+INSTALL = """\
+import glob, os, shutil, sys, sysconfig
+
+name, here = sys.argv[1], os.getcwd()
+version = open("VERSION").read().strip()
+site, scripts = sysconfig.get_path("purelib"), sysconfig.get_path("scripts")
+for old in glob.glob(f"{site}/{name}-*.dist-info"):
+    for line in open(f"{old}/RECORD"):
+        path = os.path.normpath(os.path.join(site, line.split(",")[0]))
+        if os.path.exists(path):
+            os.unlink(path)
+    os.rmdir(old)
+info = f"{name}-{version}.dist-info"
+files = {
+    f"{info}/METADATA": f"Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n",
+    f"{info}/direct_url.json": '{"url": "file://%s", "dir_info": {"editable": true}}' % here,
+    f"{info}/entry_points.txt": f"[console_scripts]\\n{name}-{version} = {name}:main\\n",
+    f"{info}/RECORD": "",
+    f"__editable__.{name}.pth": here + "\\n",
+    os.path.relpath(f"{scripts}/{name}-{version}", site): f"#!{sys.executable}\\nimport {name}\\n",
+}
+files[f"{info}/RECORD"] = "".join(f"{path},,\\n" for path in files)
+os.mkdir(f"{site}/{info}")
+for path, text in files.items():
+    with open(os.path.join(site, path), "w") as stream:
+        stream.write(text)
+print("installed", name, version)
+"""
+
+GOOD = ["python", "install.py", "lib"]
+PROJECT = [["python", "install.py", "trial"]]
+
+
+def git(folder: Path, *arguments: str) -> str:
+    argv = ["git", "-c", "protocol.file.allow=always", "-C", str(folder), *arguments]
+    done = subprocess.run(argv, env=ENV, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def commit(folder: Path, files: dict[str, str], tag: str | None = None) -> str:
+    write(folder, files)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "c")
+    if tag:
+        git(folder, "tag", tag)
+    return git(folder, "rev-parse", "HEAD")
+
+
+@dataclass
+class Answer:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def last(self) -> str:
+        return self.err.strip().splitlines()[-1]
+
+
+@dataclass
+class ApplyWorld:
+    """`top` holds project, upstreams, image (the root) and outside; it may be copied as a whole before it is used."""
+
+    top: Path
+
+    @property
+    def project(self) -> Path:
+        return self.top / "project"
+
+    @property
+    def upstream(self) -> Path:
+        return self.top / "upstreams/lib"
+
+    @property
+    def root(self) -> Path:
+        return self.top / "image"
+
+    @property
+    def checkout(self) -> Path:
+        return self.root / "src/lib"
+
+    @property
+    def kept(self) -> Path:
+        return self.root / "src/kept"
+
+    @property
+    def site(self) -> Path:
+        return next((self.root / "opt/venv/lib").glob("python3.*")) / "site-packages"
+
+    @property
+    def guarded(self) -> tuple[Path, ...]:
+        return (self.root / "src", self.root / "opt")
+
+    @property
+    def plan_file(self) -> Path:
+        return self.top / "plan.json"
+
+    def manifest(
+        self,
+        *,
+        install: list[list[str]] | None = None,
+        project_install: list[list[str]] | None = None,
+        image: str = "",
+        lib: str = "",
+    ) -> None:
+        text = MANIFEST.format(
+            install=json.dumps([GOOD] if install is None else install),
+            project_install=json.dumps(PROJECT if project_install is None else project_install),
+            image=image,
+            lib=lib,
+        )
+        write(self.project, {"regraft.toml": text})
+
+    def run(self, *words: str, check: int | None = None, **env: str) -> Answer:
+        environment = {"PATH": ENV["PATH"], "HOME": str(self.top / "outside"), **env}
+        done = subprocess.run(
+            [sys.executable, "-m", "regraft", *words],
+            cwd=self.project,
+            env=environment,
+            capture_output=True,
+            check=False,
+            timeout=120,
+        )
+        answer = Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
+        assert check is None or answer.code == check, f"{answer.code}\n{answer.out}\n{answer.err}"
+        return answer
+
+    def plan(self, ref: str = "v2", *, output: Path | None = None) -> None:
+        named = ["--set", f"ci_lib_pr={ref}"] if ref else []
+        self.run("plan", "--image", "img", *named, "--output", str(output or self.plan_file), check=0)
+
+    def apply(self, *words: str, check: int | None = None, plan: Path | None = None, **env: str) -> Answer:
+        return self.run("apply", str(plan or self.plan_file), "--root", str(self.root), *words, check=check, **env)
+
+    def restore(self, check: int | None = None) -> Answer:
+        return self.run("restore", "--root", str(self.root), check=check)
+
+    def verify(self, check: int | None = None) -> Answer:
+        return self.run("verify", str(self.plan_file), "--root", str(self.root), check=check)
+
+    def python(self, code: str) -> str:
+        argv = [str(self.root / "opt/venv/bin/python"), "-B", "-c", code]
+        return subprocess.run(
+            argv, env={"PATH": ENV["PATH"]}, check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+
+LIB = {
+    "lib/__init__.py": "from lib.core import *\n",
+    "lib/core.py": "a = 1\nb = 2\nc = 3\n",
+    "lib/old.py": "old = True\n",
+    "VERSION": "1.0\n",
+    "install.py": INSTALL,
+    ".gitignore": "__pycache__/\n*.so\n_version.py\n",
+}
+
+
+def _distribution(site: Path, name: str, version: str) -> None:
+    info = f"{name}-{version}.dist-info"
+    write(
+        site,
+        {
+            f"{name}/__init__.py": f"version = {version!r}\n",
+            f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+            f"{info}/RECORD": f"{name}/__init__.py,,\n{info}/METADATA,,\n{info}/RECORD,,\n",
+        },
+    )
+
+
+@pytest.fixture(scope="session")
+def apply_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    top = tmp_path_factory.mktemp("apply") / "top"
+    world = ApplyWorld(top)
+    for folder in ("upstreams/lib", "upstreams/kept", "project", "image/src", "image/opt", "outside"):
+        (top / folder).mkdir(parents=True)
+    for name in ("upstreams/lib", "upstreams/kept", "project"):
+        git(top / name, "init", "-q")
+        git(top / name, "symbolic-ref", "HEAD", "refs/heads/main")
+    lib = world.upstream
+    commit(lib, LIB, "v1")
+    git(top, "clone", "-q", "--no-local", str(lib), str(world.checkout))
+    git(world.checkout, "checkout", "-q", "-b", "baked")
+    (lib / "lib/old.py").unlink()
+    commit(lib, {"VERSION": "2.0\n", "lib/core.py": "a = 1\nb = 2\nc = 3\nd = 4\n", "lib/new/__init__.py": ""}, "v2")
+    commit(lib, {"VERSION": "3.0\n", "lib/core.py": "a = 1\nb = 2\nc = 3\nd = 5\n"}, "v3")
+    kept = {"kept/__init__.py": "", "VERSION": "1.0\n", "install.py": INSTALL, ".gitignore": "__pycache__/\n"}
+    commit(top / "upstreams/kept", kept, "v1")
+    own = {"trial/__init__.py": "", "VERSION": "0.1\n", "install.py": INSTALL, "patches/lib.patch": PATCH}
+    commit(world.project, own)
+    world.manifest()
+    commit(world.project, {})
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(world.root / "opt/venv")], check=True)
+    git(world.checkout, "apply", str(world.project / "patches/lib.patch"))
+    git(top, "clone", "-q", str(top / "upstreams/kept"), str(world.kept))
+    write(world.checkout, {"lib/_version.py": "version = '1.0'\n", "lib/_C.so": "built of 1.0\n"})
+    _distribution(world.site, "other", "1.0")
+    world.plan()
+    return top
+
+
+@pytest.fixture
+def apply_world(apply_template: Path, tmp_path: Path) -> ApplyWorld:
+    """Lib is installed at 1.0 with its carried patch, and the plan file takes it to v2."""
+    world = ApplyWorld(Path(shutil.copytree(apply_template, tmp_path / "top", symlinks=True)))
+    for name, folder in (("lib", world.checkout), ("kept", world.kept)):
+        argv = [str(world.root / "opt/venv/bin/python"), "install.py", name]
+        env = {"PATH": ENV["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}
+        subprocess.run(argv, cwd=folder, env=env, check=True, capture_output=True)
+    return world
+
+
+@pytest.fixture
+def git_of() -> Callable[..., str]:
+    return git
+
+
+Picture = Callable[..., dict[bytes, Any]]
+Git = Callable[..., str]
+
+GIVEN_BACK = "it was given back: the machine is at its baseline"
+UNTOUCHED = "nothing was changed: the machine is at its baseline"
+SITE = "import sysconfig, os; site = sysconfig.get_path('purelib');"
+
+
+def code(text: str) -> list[str]:
+    return ["python", "-c", SITE + text]
+
+
+def findings(answer: Any) -> dict[str, dict[str, Any]]:
+    return {one["rule"]: one for one in answer.json["findings"] if one["severity"] == "error"}
+
+
+def test_the_image_matches_the_plan_and_a_restore_gives_the_baseline_back(
+    apply_world: Any, picture: Picture, git_of: Git
+) -> None:
+    world = apply_world
+    before = picture(*world.guarded)
+    receipt = world.top / "receipt.json"
+    answer = world.apply("--receipt", str(receipt))
+    assert answer.code == 0, answer.err + answer.out
+    assert answer.last.startswith("applied: the machine holds the plan ")
+    assert world.python("import lib, lib.new; print(lib.d, lib.carried)") == "4 True"
+    assert git_of(world.checkout, "status", "--porcelain") == "M lib/core.py"
+    assert (world.checkout / "lib/_C.so").read_text() == "built of 1.0\n"
+    assert not (world.checkout / "lib/old.py").exists()
+    assert (world.root / "opt/venv/bin/lib-2.0").exists()
+    assert not (world.root / "opt/venv/bin/lib-1.0").exists()
+    found = json.loads(receipt.read_text())
+    lib = found["dependencies"]["lib"]
+    assert found["verdict"] == "yes"
+    assert lib["before"]["commit"] == git_of(world.upstream, "rev-parse", "v1")
+    assert lib["after"]["commit"] == lib["planned"]["commit"] == git_of(world.upstream, "rev-parse", "v2")
+    assert (lib["before"]["distributions"], lib["after"]["distributions"]) == ({"lib": "1.0"}, {"lib": "2.0"})
+    assert {one["name"] for one in found["environment"]["before"]} == {"lib", "kept", "other"}
+    assert {one["name"] for one in found["environment"]["after"]} == {"lib", "kept", "other", "trial"}
+    assert world.verify().code == 0
+    restored = world.restore()
+    assert restored.code == 0, restored.err
+    assert picture(*world.guarded) == before
+
+
+def test_the_same_plan_again_writes_nothing(apply_world: Any, picture: Picture) -> None:
+    world = apply_world
+    world.apply(check=0)
+    before = picture(*world.guarded, world.root / "var/lib/regraft/journal.json")
+    again = world.apply(check=0)
+    assert "already applied" in again.last
+    assert picture(*world.guarded, world.root / "var/lib/regraft/journal.json") == before
+
+
+def test_a_plan_that_was_applied_and_does_not_hold_any_more_is_applied_again(
+    apply_world: Any, picture: Picture
+) -> None:
+    world = apply_world
+    before = picture(*world.guarded)
+    world.apply(check=0)
+    (world.checkout / "lib/core.py").write_text("a = 'somebody else'\n")
+    world.apply(check=0)
+    assert world.python("import lib; print(lib.d)") == "4"
+    world.restore(check=0)
+    assert picture(*world.guarded) == before
+
+
+def test_a_second_plan_is_refused_without_replace_and_the_baseline_stays_the_first_ones(
+    apply_world: Any, picture: Picture
+) -> None:
+    world = apply_world
+    before = picture(*world.guarded)
+    world.apply(check=0)
+    between = picture(*world.guarded)
+    other = world.top / "other.json"
+    world.plan("v3", output=other)
+    refused = world.apply(plan=other)
+    assert refused.code == 1
+    assert "another-plan" in world.apply("--format", "json", plan=other).out
+    assert picture(*world.guarded) == between
+    world.apply("--replace", plan=other, check=0)
+    assert world.python("import lib; print(lib.d)") == "5"
+    world.restore(check=0)
+    assert picture(*world.guarded) == before
+
+
+def test_nothing_overridden_runs_the_projects_own_install_and_touches_no_dependency(
+    apply_world: Any, picture: Picture
+) -> None:
+    world = apply_world
+    world.plan("")
+    before = picture(world.root / "src")
+    answer = world.apply("--format", "json", check=0)
+    assert "installed trial 0.1" in answer.err
+    assert "installed lib" not in answer.err
+    assert picture(world.root / "src") == before
+    assert world.python("import importlib.metadata as m; print(m.version('trial'), m.version('lib'))") == "0.1 1.0"
+
+
+# What goes wrong
+
+BAD = {
+    "a failing command": (
+        [[*GOOD], code("open(site + '/half.txt', 'w').write('x'); raise SystemExit(3)")],
+        "ended with exit code 3",
+    ),
+    "a killed command": ([code("os.kill(os.getpid(), 9)")], "was ended by signal 9"),
+    "a hanging command": ([code("import time; print('waiting', flush=True); time.sleep(60)")], "did not end within 1 sec"),
+    "a missing program": ([["no-such-program"]], "there is no program 'no-such-program'"),
+    "no pip": ([["python", "-m", "pip", "install", "-e", ".", "--no-deps"]], "has no pip"),
+    "nothing installed": ([["python", "-c", "pass"]], "installed nothing"),
+    "an edit of the planned tree": ([[*GOOD], ["python", "-c", "open('lib/core.py', 'a').write('x = 1\\n')"]], "tracked files"),
+    "an unimportable result": ([[*GOOD], ["python", "-c", "open('lib/_version.py', 'w')"], code("os.unlink(site + '/__editable__.lib.pth')")], "lib"),
+    "another distribution rewritten": (
+        [[*GOOD], code("open(site + '/other/__init__.py', 'w').write('version = 2\\n')")],
+        "1 files of other changed",
+    ),
+    "another distribution removed": ([[*GOOD], code("os.unlink(site + '/other/__init__.py')")], "1 files of other changed"),
+    "a new distribution": (
+        [[*GOOD], code("d = site + '/extra-1.dist-info'; os.mkdir(d); open(d + '/METADATA', 'w').write('Name: extra\\nVersion: 1\\n')")],
+        "files of extra changed",
+    ),
+    "a file of nobody": ([[*GOOD], code("open(site + '/sneaky.pth', 'w').write('/somewhere\\n')")], "no distribution"),
+    "a script of nobody": ([[*GOOD], code("open(sysconfig.get_path('scripts') + '/tool', 'w').write('x')")], "no distribution"),
+    "a kept checkout": ([[*GOOD], ["python", "-c", "open('../kept/kept/made.py', 'w').write('x')"]], "kept: 1 files"),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_install_ends_at_the_baseline_and_says_so(apply_world: Any, picture: Picture, name: str) -> None:
+    world = apply_world
+    commands, said = BAD[name]
+    world.manifest(install=commands, image="install-timeout = 1" if "hanging" in name else "")
+    world.plan()
+    before = picture(*world.guarded)
+    answer = world.apply()
+    assert answer.code == (3 if name == "a missing program" else 1), answer.err
+    assert said in answer.err.splitlines()[-1] + answer.err.splitlines()[-2], answer.err
+    assert "at its baseline" in answer.err.splitlines()[-1] + answer.err.splitlines()[-2]
+    assert picture(*world.guarded) == before
+    assert world.restore(check=0).code == 0
+
+
+@pytest.mark.slow
+def test_the_command_that_changed_what_it_may_not_is_named(apply_world: Any) -> None:
+    world = apply_world
+    guilty = code("import time; time.sleep(0.1); open(site + '/other/__init__.py', 'w').write('version = 2\\n')")
+    world.manifest(install=[GOOD, guilty])
+    world.plan()
+    answer = world.apply("--format", "json", check=1)
+    finding = findings(answer)["foreign-change"]
+    assert "during `" in finding["message"]
+    assert "time.sleep(0.1)" in finding["message"]
+    assert finding["witnesses"][0]["path"].endswith("/other/__init__.py")
+
+
+@pytest.mark.slow
+def test_what_a_command_leaves_running_is_ended_and_said(apply_world: Any) -> None:
+    world = apply_world
+    late = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])"
+    world.manifest(install=[GOOD, ["python", "-c", late]])
+    world.plan()
+    begin = time.monotonic()
+    answer = world.apply("--format", "json", check=0)
+    assert time.monotonic() - begin < 30
+    assert "left-running" in {one["rule"] for one in answer.json["findings"]}
+
+
+@pytest.mark.slow
+def test_a_path_file_that_all_develop_installs_share_may_name_the_checkout_and_nothing_else(apply_world: Any) -> None:
+    world = apply_world
+    (world.site / "easy-install.pth").write_text("/elsewhere\n")
+    append = "open(site + '/easy-install.pth', 'a').write({line} + '\\n')"
+    world.manifest(install=[GOOD, code(append.format(line="os.getcwd()"))])
+    world.plan()
+    world.apply(check=0)
+    world.restore(check=0)
+    world.manifest(install=[GOOD, code(append.format(line="'/tmp'"))])
+    world.plan()
+    assert "foreign-change" in findings(world.apply("--format", "json", check=1))
+
+
+@pytest.mark.slow
+def test_without_a_snapshot_the_message_says_that_the_machine_is_changed(apply_world: Any) -> None:
+    world = apply_world
+    world.manifest(install=[GOOD, ["python", "-c", "raise SystemExit(1)"]])
+    world.plan()
+    answer = world.apply("--no-snapshot", check=1)
+    assert "THE MACHINE IS CHANGED, and not given back (--no-snapshot): throw this container away" in answer.err
+    again = world.apply("--no-snapshot")
+    assert again.code == 1
+    assert "ended in the middle" in again.err
+
+
+@pytest.mark.slow
+def test_without_a_snapshot_what_fails_before_a_file_is_written_leaves_the_baseline(apply_world: Any) -> None:
+    world = apply_world
+    (world.upstream / ".git").rename(world.upstream / "gone.git")
+    answer = world.apply("--no-snapshot", check=3)
+    assert UNTOUCHED.capitalize() in answer.err
+    (world.upstream / "gone.git").rename(world.upstream / ".git")
+    world.apply("--no-snapshot", check=0)
+
+
+@pytest.mark.slow
+def test_without_a_snapshot_the_guard_still_sees_a_foreign_change(apply_world: Any) -> None:
+    world = apply_world
+    world.manifest(install=[GOOD, code("open(site + '/other/__init__.py', 'w').write('version = 2\\n')")])
+    world.plan()
+    assert "foreign-change" in findings(world.apply("--no-snapshot", "--format", "json", check=1))
+
+
+def test_a_commit_that_the_server_lost_ends_at_the_baseline(apply_world: Any, picture: Picture, git_of: Git) -> None:
+    world = apply_world
+    before = picture(*world.guarded)
+    git_of(world.upstream, "checkout", "-q", "-B", "main", "v1")
+    for tag in ("v2", "v3"):
+        git_of(world.upstream, "tag", "-d", tag)
+    git_of(world.upstream, "reflog", "expire", "--expire=now", "--all")
+    git_of(world.upstream, "gc", "-q", "--prune=now")
+    before = picture(*world.guarded)
+    answer = world.apply()
+    assert answer.code == 3, answer.err
+    assert "does not hand out" in answer.err
+    assert "at its baseline" in answer.err
+    assert picture(*world.guarded) == before
+
+
+# What is refused before anything is changed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("spoil", "exit_code", "said"),
+    [
+        ("plan", 2, "edited, or cut"),
+        ("manifest", 2, "the plan was made for the manifest"),
+        ("patch", 1, "is not the one that was planned"),
+        ("edit", 1, "no carried patch explains it: lib/__init__.py"),
+        ("kept", 1, "not the image that was planned: kept"),
+        ("repository", 1, "not a repository that a commit could be put into"),
+        ("interpreter", 3, "there is no interpreter"),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_nothing_is_changed(
+    apply_world: Any, picture: Picture, spoil: str, exit_code: int, said: str
+) -> None:
+    world = apply_world
+    if spoil == "kept":
+        world.run("image", "probe", "--image", "img", "--root", str(world.root), "--write", check=0)
+        world.plan()
+    match spoil:
+        case "plan":
+            world.plan_file.write_text(world.plan_file.read_text().replace('"trial"', '"other"'))
+        case "manifest":
+            world.manifest(image="install-timeout = 7")
+        case "patch":
+            (world.project / "patches/lib.patch").write_text("another\n")
+        case "edit":
+            (world.checkout / "lib/__init__.py").write_text("edited = True\n")
+        case "kept":
+            (world.kept / "kept/__init__.py").write_text("edited = True\n")
+        case "repository":
+            shutil.rmtree(world.checkout / ".git")
+        case "interpreter":
+            (world.root / "opt/venv/bin/python").unlink()
+    before = picture(*world.guarded)
+    answer = world.apply()
+    assert answer.code == exit_code, answer.err
+    assert said in answer.err, answer.err
+    assert picture(*world.guarded) == before
+
+
+@pytest.mark.slow
+def test_local_edits_are_dropped_where_the_manifest_says_so_and_come_back(apply_world: Any, picture: Picture) -> None:
+    world = apply_world
+    (world.checkout / "lib/__init__.py").write_text("edited = True\n")
+    world.manifest(lib='local-edits = "drop"')
+    world.plan()
+    before = picture(*world.guarded)
+    answer = world.apply("--format", "json", check=0)
+    assert any("they go" in one["message"] for one in answer.json["findings"] if one["rule"] == "local-edits")
+    world.restore(check=0)
+    assert picture(*world.guarded) == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("text", "fits"), [("b = 2\n", True), ("b = 'mine'\n", False)])
+def test_an_edit_is_carried_only_where_the_planned_tree_holds_it_too(
+    apply_world: Any, git_of: Git, picture: Picture, text: str, fits: bool
+) -> None:
+    world = apply_world
+    planned = git_of(world.upstream, "show", "v2:VERSION") + "\n"
+    (world.checkout / "VERSION").write_text(planned if fits else text)
+    world.manifest(lib='local-edits = "carry"')
+    world.plan()
+    before = picture(*world.guarded)
+    answer = world.apply()
+    assert answer.code == (0 if fits else 1), answer.err
+    if not fits:
+        assert "the planned tree does not have them" in answer.err
+        assert picture(*world.guarded) == before
+
+
+@pytest.mark.slow
+def test_an_image_built_with_fewer_patches_than_the_project_has_now_is_no_local_edit(
+    apply_world: Any, git_of: Git
+) -> None:
+    world = apply_world
+    git_of(world.checkout, "checkout", "-q", "--", "lib/core.py")
+    world.apply(check=0)
+
+
+@pytest.mark.slow
+def test_a_change_that_the_install_does_not_bring_in_stops_before_anything_is_written(apply_world: Any) -> None:
+    world = apply_world
+    world.manifest(lib='rebuild-when = ["lib/new/**"]')
+    world.plan()
+    answer = world.apply(check=1)
+    assert "1 paths changed that this install does not bring in: 'lib/new/__init__.py'" in answer.err
+    assert "files written" not in answer.err
+
+
+@pytest.mark.slow
+def test_a_held_lock_is_refused_at_once_and_waited_for_where_that_is_asked(apply_world: Any) -> None:
+    world = apply_world
+    world.apply(check=0)
+    world.restore(check=0)
+    with (world.root / "var/lib/regraft/lock").open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        begin = time.monotonic()
+        refused = world.apply("--format", "json")
+        assert (refused.code, refused.json["error"]["code"]) == (3, "locked")
+        assert world.apply("--wait", "1").code == 3
+        assert time.monotonic() - begin > 1
+    world.apply(check=0)
+
+
+@pytest.mark.slow
+def test_an_interrupted_apply_gives_back_before_it_goes(apply_world: Any, picture: Picture) -> None:
+    world = apply_world
+    mark = world.top / "started"
+    world.manifest(install=[GOOD, ["python", "-c", f"open({str(mark)!r}, 'w'); import time; time.sleep(60)"]])
+    world.plan()
+    before = picture(*world.guarded)
+    argv = [sys.executable, "-m", "regraft", "apply", str(world.plan_file), "--root", str(world.root)]
+    env = {"PATH": os.environ["PATH"], "HOME": str(world.top)}
+    process = subprocess.Popen(argv, cwd=world.project, env=env, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 30
+    while not mark.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert f"stopped: {GIVEN_BACK}" in said.decode()
+    assert picture(*world.guarded) == before
+
+
+@pytest.mark.slow
+def test_a_receipt_is_replayed_on_another_machine(apply_world: Any, tmp_path: Path) -> None:
+    world = apply_world
+    receipt = world.top / "receipt.json"
+    world.apply("--receipt", str(receipt), check=0)
+    world.restore(check=0)
+    again = world.top / "again.json"
+    answer = world.run("replay", str(receipt), "--root", str(world.root), "--receipt", str(again), check=0)
+    assert "applied" in answer.last
+    one, other = json.loads(receipt.read_text()), json.loads(again.read_text())
+    assert one["plan"] == other["plan"]
+    assert one["dependencies"] == other["dependencies"]
+    world.manifest(image="install-timeout = 7")
+    assert world.run("replay", str(receipt), "--root", str(world.root)).code == 2
+
+
+# Checkouts and baselines of every kind
+
+
+def as_worktree(world: Any, git: Git) -> None:
+    main = world.root / "src/main"
+    world.checkout.rename(main)
+    git(main, "checkout", "-q", "--detach")
+    git(main, "stash", "-q")
+    git(main, "worktree", "add", "-q", "-b", "side", str(world.checkout), "v1")
+    git(world.checkout, "apply", str(world.project / "patches/lib.patch"))
+
+
+def as_shallow(world: Any, git: Git) -> None:
+    shutil.rmtree(world.checkout)
+    git(world.root, "clone", "-q", "--depth=1", "--branch=v1", f"file://{world.upstream}", str(world.checkout))
+    git(world.checkout, "apply", str(world.project / "patches/lib.patch"))
+
+
+def as_git_file(world: Any, git: Git) -> None:
+    git(world.checkout, "init", "-q", f"--separate-git-dir={world.root / 'src/store.git'}")
+    assert (world.checkout / ".git").is_file()
+
+
+def as_dirty_index(world: Any, git: Git) -> None:
+    git(world.checkout, "add", "-A")
+    git(world.checkout, "rm", "-q", "--cached", "VERSION")
+
+
+def as_patch_committed(world: Any, git: Git) -> None:
+    git(world.checkout, "commit", "-q", "-a", "-m", "the carried patch")
+
+
+def as_egg_link(world: Any, git: Git) -> None:
+    """What `setup.py develop` left: a link, a line in a shared file, and metadata beside the source."""
+    shutil.rmtree(world.site / "lib-1.0.dist-info")
+    (world.site / "__editable__.lib.pth").unlink()
+    info = world.checkout / "lib.egg-info"
+    info.mkdir()
+    (info / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: lib\nVersion: 1.0\n")
+    (world.site / "lib.egg-link").write_text(f"{world.checkout}\n.\n")
+    (world.site / "easy-install.pth").write_text(f"{world.checkout}\n")
+    develop = "os.unlink(site + '/lib.egg-link'); open(site + '/easy-install.pth', 'w')"
+    world.manifest(install=[code(develop), GOOD])
+
+
+def as_changed_clock(world: Any, git: Git) -> None:
+    """Files from the future, as a clock leaves them that was set back."""
+    future = time.time() + 10**8
+    for folder in (world.site, world.checkout / "lib", world.kept):
+        for path in folder.rglob("*"):
+            os.utime(path, (future, future), follow_symlinks=False)
+
+
+KINDS = [as_worktree, as_shallow, as_git_file, as_dirty_index, as_patch_committed, as_egg_link, as_changed_clock]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_a_checkout_of_any_kind_is_taken_to_the_plan_and_back(
+    apply_world: Any, picture: Picture, git_of: Git, kind: Callable[[Any, Git], None]
+) -> None:
+    world = apply_world
+    kind(world, git_of)
+    world.plan()
+    status = git_of(world.checkout, "status", "--porcelain=v2", "--branch", "--ignored")
+    before = picture(*world.guarded)
+    answer = world.apply()
+    assert answer.code == 0, answer.err + answer.out
+    assert world.python("import lib, lib.new; print(lib.d, lib.carried)") == "4 True"
+    assert git_of(world.checkout, "status", "--porcelain") == "M lib/core.py"
+    world.restore(check=0)
+    assert picture(*world.guarded) == before
+    assert git_of(world.checkout, "status", "--porcelain=v2", "--branch", "--ignored") == status
+
+
+@pytest.mark.slow
+def test_untracked_files_come_back_also_where_the_plan_has_a_file_of_that_name(
+    apply_world: Any, picture: Picture, git_of: Git
+) -> None:
+    world = apply_world
+    (world.checkout / "lib/new").mkdir()
+    (world.checkout / "lib/new/__init__.py").write_text("mine = True\n")
+    (world.checkout / "notes.txt").write_text("mine\n")
+    before = picture(*world.guarded)
+    answer = world.apply("--format", "json", check=0)
+    said = [one for one in answer.json["findings"] if one["rule"] == "set-aside"]
+    assert [witness["path"] for witness in said[0]["witnesses"]] == ["notes.txt"]
+    assert (world.checkout / "lib/new/__init__.py").read_text() == ""
+    assert not (world.checkout / "notes.txt").exists()
+    world.restore(check=0)
+    assert picture(*world.guarded) == before
+
+
+@pytest.mark.slow
+def test_what_is_written_elsewhere_comes_back_where_the_manifest_names_it(apply_world: Any, picture: Picture) -> None:
+    world = apply_world
+    cache = world.root / "var/cache/kernels"
+    cache.mkdir(parents=True)
+    (cache / "a").write_text("old\n")
+    text = f"open({str(cache / 'a')!r}, 'w').write('new'); open({str(cache / 'b')!r}, 'w').write('new')"
+    world.manifest(install=[GOOD, code(text)], image='also-writes = ["/var/cache/kernels", "/var/cache/absent"]')
+    world.plan()
+    before = picture(*world.guarded, cache)
+    world.apply(check=0)
+    assert (cache / "b").exists()
+    world.restore(check=0)
+    assert picture(*world.guarded, cache) == before
+
+
+# The disk
+
+
+@contextlib.contextmanager
+def mounted(place: Path, options: str) -> Iterator[None]:
+    place.mkdir(exist_ok=True)
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", str(place)], capture_output=True, check=False)
+    if done.returncode != 0:
+        pytest.skip("no file system can be mounted here")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+@pytest.mark.slow
+def test_a_full_disk_while_the_tree_is_written_ends_at_the_baseline(
+    apply_world: Any, picture: Picture, git_of: Git
+) -> None:
+    world = apply_world
+    git_of(world.upstream, "checkout", "-q", "main")
+    for number in range(8):
+        (world.upstream / f"lib/big{number}.bin").write_bytes(os.urandom(256 * 1024))
+    git_of(world.upstream, "add", "-A")
+    git_of(world.upstream, "commit", "-q", "-m", "big")
+    git_of(world.upstream, "tag", "v4")
+    world.plan("v4")
+    kept = world.top / "outside/lib"
+    shutil.copytree(world.checkout, kept, symlinks=True)
+    with mounted(world.checkout, "size=3m"):
+        shutil.copytree(kept, world.checkout, symlinks=True, dirs_exist_ok=True)
+        before = picture(*world.guarded)
+        answer = world.apply()
+        assert answer.code == 3, answer.err
+        assert "no space is left" in answer.err
+        assert "at its baseline" in answer.err
+        now = picture(*world.guarded)
+        assert {path: what for path, what in now.items() if before.get(path) != what} == {}
+        assert before.keys() - now.keys() == set()
+
+
+@pytest.mark.slow
+def test_a_read_only_checkout_is_said_and_nothing_is_changed(apply_world: Any, picture: Picture) -> None:
+    world = apply_world
+    done = subprocess.run(
+        ["mount", "--bind", str(world.checkout), str(world.checkout)], capture_output=True, check=False
+    )
+    if done.returncode != 0:
+        pytest.skip("no file system can be mounted here")
+    try:
+        subprocess.run(["mount", "-o", "remount,bind,ro", str(world.checkout)], check=True)
+        before = picture(*world.guarded)
+        answer = world.apply()
+        assert answer.code == 3, answer.err
+        assert "Read-only file system" in answer.err
+        assert "at its baseline" in answer.err
+        assert picture(*world.guarded) == before
+    finally:
+        subprocess.run(["umount", "-l", str(world.checkout)], check=True)
+
+
+@pytest.mark.slow
+def test_a_permission_that_is_denied_is_said_and_nothing_is_changed(apply_world: Any, picture: Picture) -> None:
+    world = apply_world
+    (world.checkout / "lib").chmod(0o555)
+    before = picture(*world.guarded)
+    argv = [sys.executable, "-m", "regraft", "apply", str(world.plan_file), "--root", str(world.root)]
+    if os.geteuid() == 0:
+        if shutil.which("setpriv") is None:
+            pytest.skip("no program that gives up the rights of root")
+        argv = ["setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner", *argv]
+    env = {"PATH": os.environ["PATH"], "HOME": str(world.top)}
+    done = subprocess.run(argv, cwd=world.project, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 3, done.stderr
+    assert "Permission denied" in done.stderr
+    assert "at its baseline" in done.stderr
+    (world.checkout / "lib").chmod(0o555)
+    assert picture(*world.guarded) == before
+
+
+BACKEND = """\
+import os, zipfile
+
+def build_editable(folder, config_settings=None, metadata_directory=None):
+    version = open("VERSION").read().strip()
+    info = f"lib-{version}.dist-info"
+    name = f"lib-{version}-py3-none-any.whl"
+    with zipfile.ZipFile(os.path.join(folder, name), "w") as wheel:
+        wheel.writestr("__editable__.lib.pth", os.getcwd() + "\\n")
+        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\\nName: lib\\nVersion: {version}\\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nGenerator: x\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr(f"{info}/entry_points.txt", "[console_scripts]\\nlib-tool = lib:main\\n")
+        wheel.writestr(f"{info}/RECORD", "")
+    return name
+"""
+
+
+@pytest.mark.slow
+def test_a_real_pip_replaces_the_baked_install_and_nothing_else(apply_world: Any, picture: Picture) -> None:
+    world = apply_world
+    pyproject = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+    git(world.upstream, "checkout", "-q", "main")
+    commit(world.upstream, {"VERSION": "5.0\n", "backend.py": BACKEND, "pyproject.toml": pyproject}, "v5")
+    python = str(world.root / "opt/venv/bin/python")
+    env = {"PATH": ENV["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}
+    subprocess.run([python, "-m", "ensurepip"], env=env, check=True, capture_output=True)
+    world.manifest(install=[["python", "-m", "pip", "install", "-e", ".", "--no-deps", "--no-build-isolation"]])
+    world.plan("v5")
+    before = picture(*world.guarded)
+    answer = world.apply()
+    assert answer.code == 0, answer.err + answer.out
+    assert "Successfully uninstalled lib-1.0" in answer.err
+    assert world.python("import importlib.metadata as m; print(m.version('lib'))") == "5.0"
+    assert (world.root / "opt/venv/bin/lib-tool").exists()
+    assert not (world.root / "opt/venv/bin/lib-1.0").exists()
+    world.restore(check=0)
+    assert picture(*world.guarded) == before

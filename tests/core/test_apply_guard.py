@@ -1,0 +1,165 @@
+"""Only what is named may change: by records, by metadata, by the lines of shared path files."""
+
+import dataclasses
+
+import pytest
+
+from regraft.core.apply_guard import (
+    Allowed,
+    Foreign,
+    allowed,
+    blame,
+    environment_findings,
+    foreign,
+    owners,
+    written,
+)
+from regraft.core.apply_values import Ran
+from regraft.core.observation import Command, Environment, Installed, PathFile
+from regraft.core.tree_record import Change, Entry, Record
+
+SITE = "/venv/lib/site-packages"
+
+
+def installed(name: str, version: str = "1", kind: str = "dist-info") -> Installed:
+    return Installed(name, version, (), kind, SITE, f"{SITE}/{name}-{version}.{kind}", True, None)  # type: ignore[arg-type]
+
+
+def environment(*found: Installed, paths: tuple[PathFile, ...] = (), commands: tuple[Command, ...] = ()) -> Environment:
+    return Environment(
+        "3.12.0", "/venv/bin/python", "/venv", SITE, SITE, "/venv/bin", None, (), (), (), None, {}, found, (), (), paths,
+        (), {}, commands, "",
+    )  # fmt: skip
+
+
+LIB = environment(installed("lib"), installed("other"))
+LIB2 = environment(installed("lib", "2"), installed("other"), commands=(Command("lib", "run", "lib", True, True),))
+FILES = {
+    f"{SITE}/lib-1.dist-info": (f"{SITE}/lib/a.py", f"{SITE}/shared/lib.py"),
+    f"{SITE}/lib-2.dist-info": (f"{SITE}/lib/b.py",),
+}
+MAY = allowed(frozenset({"lib"}), (LIB, LIB2), FILES, ("/src/lib",))
+
+
+def kept(*changes: Change, before: Environment = LIB, after: Environment = LIB2, may: Allowed = MAY) -> list[str]:
+    return [one.path for one in foreign(changes, may, before, after)]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"{SITE}/lib/a.py",
+        f"{SITE}/lib/b.py",
+        f"{SITE}/shared/lib.py",
+        f"{SITE}/lib-1.dist-info/RECORD",
+        f"{SITE}/lib-2.dist-info/METADATA",
+        "/venv/bin/run",
+        f"{SITE}/other/__pycache__/a.cpython-312.pyc",
+    ],
+)
+def test_what_the_named_distribution_has_before_or_after_may_change(path: str) -> None:
+    assert kept(Change(path, "content")) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"{SITE}/other/a.py",
+        f"{SITE}/other-1.dist-info/METADATA",
+        f"{SITE}/shared/other.py",
+        f"{SITE}/lib-1.dist-info.bak/RECORD",
+        f"{SITE}/lib/c.py",
+        f"{SITE}/other/a.pyc",
+        "/venv/bin/other",
+    ],
+)
+def test_all_else_may_not(path: str) -> None:
+    assert kept(Change(path, "content")) == [path]
+
+
+def test_an_egg_belongs_to_its_distribution_as_a_whole() -> None:
+    egg = dataclasses.replace(installed("lib"), kind="egg-info", metadata=f"{SITE}/lib-1.egg/EGG-INFO")
+    may = allowed(frozenset({"lib"}), (environment(egg),), {}, ())
+    assert may.has(f"{SITE}/lib-1.egg/lib/a.py")
+    assert not may.has(f"{SITE}/lib-1.eggs/a.py")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_foreign"),
+    [
+        (("/a",), ("/a", "/src/lib/python"), False),
+        (("/a", "/src/lib"), ("/a",), False),
+        (("/src/lib",), (), False),
+        (("import sys; sys.__plen = len(sys.path)", "/a"), ("/a", "/src/lib"), False),
+        (("/a",), ("/b",), True),
+        (("/a",), ("/a", "/src/library"), True),
+        (("/a",), ("/a", "import os; os.system('x')"), True),
+    ],
+)
+def test_a_shared_path_file_may_gain_and_lose_lines_that_name_the_checkout(
+    before: tuple[str, ...], after: tuple[str, ...], is_foreign: bool
+) -> None:
+    path = f"{SITE}/easy-install.pth"
+    old = environment(installed("lib"), paths=(PathFile(path, before),))
+    new = environment(installed("lib"), paths=(PathFile(path, after),))
+    assert bool(kept(Change(path, "content"), before=old, after=new)) is is_foreign
+
+
+def test_a_path_file_that_no_interpreter_reads_is_no_exception() -> None:
+    path = f"{SITE}/sub/x.pth"
+    assert kept(Change(path, "new")) == [path]
+
+
+def test_the_owner_of_a_file_is_who_lists_it_or_whose_metadata_it_is() -> None:
+    found = (installed("lib"), installed("other"))
+    files = {found[1].metadata: (f"{SITE}/other/a.py",)}
+    assert owners(found, files, f"{SITE}/other/a.py") == ("other",)
+    assert owners(found, files, f"{SITE}/other-1.dist-info/RECORD") == ("other",)
+    assert owners(found, files, f"{SITE}/nobody.py") == ()
+
+
+def entry(path: str, *, ctime: int = 0, inode: int = 1) -> Entry:
+    return Entry(path, "file", 0o644, 0, 0, 1, 0, ctime, inode, 1, None, None)
+
+
+MS = 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("ctime", "expected"), [(150 * MS, "one"), (350 * MS, "two"), (50 * MS, None), (500 * MS, None)]
+)
+def test_the_command_is_the_one_that_ran_when_the_kernel_noted_the_change(ctime: int, expected: str | None) -> None:
+    ran = (Ran(("one",), 0, (), 100 * MS, 200 * MS), Ran(("two",), 0, (), 300 * MS, 400 * MS))
+    after = Record({"/d/f": entry("/d/f", ctime=ctime)}, 0)
+    assert blame(Change("/d/f", "content"), after, ran) == expected
+
+
+def test_of_a_file_that_is_gone_the_folder_tells_when() -> None:
+    ran = (Ran(("one",), 0, (), 100 * MS, 200 * MS),)
+    assert blame(Change("/d/f", "gone"), Record({"/d": entry("/d", ctime=150 * MS)}, 0), ran) == "one"
+    assert blame(Change("/d/f", "gone"), Record({}, 0), ran) is None
+
+
+def test_a_record_that_was_written_with_the_same_content_was_written() -> None:
+    before = Record({"/r": entry("/r")}, 0)
+    assert not written(["/r", "/absent"], before, before)
+    assert written(["/r"], before, Record({"/r": entry("/r", inode=2)}, 0))
+    assert written(["/r"], before, Record({}, 0))
+
+
+def test_one_finding_for_each_distribution_and_one_for_files_of_nobody() -> None:
+    found = [
+        Foreign("/s/o/a.py", "content", ("other",), "pip"),
+        Foreign("/s/o/b.py", "gone", ("other",), "pip"),
+        Foreign("/s/x.pth", "new", (), None),
+    ]
+    told = list(environment_findings(found, "/venv/bin/python"))
+    assert [one.message for one in told] == [
+        "1 files of no distribution that is named changed, and this run may not change them",
+        "2 files of other changed, and this run may not change them, during `pip`",
+    ]
+    assert {one.severity for one in told} == {"error"}
+    assert [(one.path, one.message) for one in told[1].witnesses] == [
+        ("/s/o/a.py", "was rewritten"),
+        ("/s/o/b.py", "was removed"),
+    ]
