@@ -179,10 +179,11 @@ def clean_machine(folder: Path, test_prints: str) -> subprocess.CompletedProcess
     for name in (".ci/run", "scripts/readme_commands.py"):
         (folder / name).write_bytes((ROOT / name).read_bytes())
     (folder / ".ci/run").chmod(0o755)
-    (folder / "README.md").write_text("```sh\nmake demo\nmake test\nmake check\nmake bench\n```\n")
-    recipes = {"demo": "env", "test": f"echo '{test_prints}'", "check": "echo 3 passed in 1s", "bench": "true"}
+    (folder / "README.md").write_text("```sh\nmake demo\nmake test\nmake check\nmake example\nmake bench\n```\n")
+    recipes = {"demo": "env", "test": f"echo '{test_prints}'", "check": "echo 3 passed in 1s"}
+    recipes |= {"example": "true", "bench": "true"}
     makefile = "".join(f"{target}:\n\t@{recipe}\n" for target, recipe in recipes.items())
-    (folder / "Makefile").write_text(f".PHONY: demo test check bench\n{makefile}")
+    (folder / "Makefile").write_text(f".PHONY: demo test check example bench\n{makefile}")
     env = {"PATH": os.environ["PATH"], "HOME": str(folder), "PIP_CERT": "/a.pem", "SECRET": "a b", "PYTHONPATH": "/x"}
     who = ["-c", "user.name=T", "-c", "user.email=t@example.org"]
     for argv in (["init", "--quiet"], ["add", "--all"], [*who, "commit", "--quiet", "--message", "All"]):

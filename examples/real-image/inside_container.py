@@ -50,9 +50,9 @@ class Engine:
         self.must("rmi", "--prune", "--force")
 
     def container(self, name: str, cwd: str, env: dict[str, str]) -> Place:
-        """Where commands run in the container `name`, which has the work folder at /work."""
+        """Where commands run in the container `name`, which has the work folder at /lane."""
         flags = [f"--env={key}={value}" for key, value in env.items()]
-        shared = f"--volume={self.work}:/work"
+        shared = f"--volume={self.work}:/lane"
         run = [*self.words(), "run", "--isolation", "chroot", shared, f"--workingdir={cwd}", *flags, name, "--"]
         return Place(f"{name}:{cwd}", self.machine.env, prefix=run)
 
@@ -74,13 +74,13 @@ def _tell(story: Story, engine: Engine, gate: Place) -> None:
         key: value for key, value in gate.env.items() if key not in {"PATH", "HOME"} and not key.startswith("GIT_")
     }
     engine.must("from", "--name", "job", IMAGE)
-    job = engine.container("job", "/work/project", {**inside, **JOB})
+    job = engine.container("job", "/lane/project", {**inside, **JOB})
     click = engine.container("job", "/opt/src/click", {**inside, **JOB})
     baked = _what_is_baked(story, job, click, engine.driver)
     _gate(story, gate)
     _job(story, job, click, baked)
     engine.must("from", "--name", "lasting", IMAGE)
-    project, click = (engine.container("lasting", cwd, inside) for cwd in ("/work/project", "/opt/src/click"))
+    project, click = (engine.container("lasting", cwd, inside) for cwd in ("/lane/project", "/opt/src/click"))
     _lasting(story, project, click, baked)
 
 
@@ -136,7 +136,7 @@ def _lasting(story: Story, project: Place, click: Place, baked: str) -> None:
 
 
 def _listing(place: Place) -> str:
-    return must(place, "python3", "/work/listing.py", "/opt/src/click", "/opt/venv")
+    return must(place, "python3", "/lane/listing.py", "/opt/src/click", "/opt/venv")
 
 
 def _build(engine: Engine, supplies: Supplies) -> None:
@@ -154,7 +154,7 @@ def _build(engine: Engine, supplies: Supplies) -> None:
     shutil.copytree(supplies.regraft_wheels(python_of(rootfs)), wheels / "regraft")
     shutil.copy(world.HERE / "listing.py", engine.work)
     say("Building the project's image on it.")
-    mounts = (f"--volume={engine.work}:/mnt/work:ro", f"--volume={wheels}:/mnt/wheels:ro")
+    mounts = (f"--volume={engine.work}:/mnt/lane:ro", f"--volume={wheels}:/mnt/wheels:ro")
     how = ("--isolation", "chroot", "--build-arg", f"SYSTEM={system}", "--tag", IMAGE, *mounts)
     engine.must("build", "--quiet", *how, "--file", str(engine.work / "project/Containerfile"), str(world.HERE))
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from regraft.adapters.install import InstallCommands
 from regraft.adapters.installed_files import InstalledFiles
@@ -32,7 +33,7 @@ class Runner:
     def __call__(self, *argv: str, timeout: int = 30, managed: bool = False, lock: int | None = None) -> Ran:
         env = {"PATH": os.environ["PATH"], "PIP_TARGET": "/x"}
         commands = InstallCommands(env, Places(self.root / "project", self.root), self.lines.append)
-        image = dataclasses.replace(IMAGE, python="python3", install_timeout=timeout)
+        image = replace(IMAGE, python="python3", install_timeout=timeout)
         held = lock if lock is not None else os.open(self.root / "lock", os.O_CREAT | os.O_RDWR)
 
         def on_start(running: Running) -> None:

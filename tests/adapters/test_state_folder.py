@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from regraft.adapters import proc
 from regraft.adapters.state_folder import StateDirectory, state_folder_of
@@ -218,7 +219,7 @@ def straggler(state: StateDirectory) -> Iterator[Callable[..., subprocess.Popen[
         env = {"PATH": os.environ["PATH"], "REGRAFT_RUN": mark}
         one = subprocess.Popen(["sleep", "60"], env=env, start_new_session=True)
         started.append(one)
-        state.write(dataclasses.replace(JOURNAL, process=Running(1, one.pid, 1, ("pip",))))
+        state.write(replace(JOURNAL, process=Running(1, one.pid, 1, ("pip",))))
         return one
 
     yield run

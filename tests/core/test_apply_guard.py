@@ -1,8 +1,7 @@
 """Only what is named may change: by records, by metadata, by the lines of shared path files."""
 
-import dataclasses
-
 import pytest
+from msgspec.structs import replace
 
 from regraft.core.apply_guard import (
     Allowed,
@@ -27,9 +26,28 @@ def installed(name: str, version: str = "1", kind: str = "dist-info") -> Install
 
 def environment(*found: Installed, paths: tuple[PathFile, ...] = (), commands: tuple[Command, ...] = ()) -> Environment:
     return Environment(
-        "3.12.0", "/venv/bin/python", "/venv", SITE, SITE, "/venv/bin", None, (), (), (), None, {}, found, (), (), paths,
-        (), {}, commands, "",
-    )  # fmt: skip
+        version="3.12.0",
+        executable="/venv/bin/python",
+        prefix="/venv",
+        purelib=SITE,
+        platlib=SITE,
+        scripts="/venv/bin",
+        externally_managed=None,
+        sys_path=(),
+        searched=(),
+        python_path=(),
+        absent=(),
+        ambient_python_path=None,
+        markers={},
+        distributions=found,
+        left_overs=(),
+        unread=(),
+        path_files=paths,
+        finders=(),
+        modules={},
+        commands=commands,
+        complaints="",
+    )
 
 
 LIB = environment(installed("lib"), installed("other"))
@@ -78,7 +96,7 @@ def test_all_else_may_not(path: str) -> None:
 
 
 def test_an_egg_belongs_to_its_distribution_as_a_whole() -> None:
-    egg = dataclasses.replace(installed("lib"), kind="egg-info", metadata=f"{SITE}/lib-1.egg/EGG-INFO")
+    egg = replace(installed("lib"), kind="egg-info", metadata=f"{SITE}/lib-1.egg/EGG-INFO")
     may = allowed(frozenset({"lib"}), (environment(egg),), {}, ())
     assert may.has(f"{SITE}/lib-1.egg/lib/a.py")
     assert not may.has(f"{SITE}/lib-1.eggs/a.py")

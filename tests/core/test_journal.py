@@ -1,9 +1,9 @@
 """The journal: what a restore reads after whatever ended the apply."""
 
-import dataclasses
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from regraft.core.journal import SCHEMA, Journal, Phase, Running, Subject, decode_journal, encode_journal
 from regraft.errors import InputError
@@ -43,12 +43,12 @@ def test_the_document_that_is_written() -> None:
 
 def test_what_is_written_is_read() -> None:
     assert decode_journal(encode_journal(JOURNAL), "j") == JOURNAL
-    bare = dataclasses.replace(JOURNAL, process=None, subjects=())
+    bare = replace(JOURNAL, process=None, subjects=())
     assert decode_journal(encode_journal(bare), "j") == bare
 
 
 def test_paths_that_are_not_utf8_come_back_as_they_were() -> None:
-    odd = dataclasses.replace(
+    odd = replace(
         JOURNAL,
         root="/r\udcff",
         subjects=(Subject("checkout", "/s\udcfe/%41\n"),),
@@ -72,7 +72,7 @@ def test_paths_that_are_not_utf8_come_back_as_they_were() -> None:
     ],
 )
 def test_only_while_recording_nothing_was_changed(phase: Phase, replaces: bool, changed: bool) -> None:
-    assert dataclasses.replace(JOURNAL, phase=phase, replaces=replaces).changed is changed
+    assert replace(JOURNAL, phase=phase, replaces=replaces).changed is changed
 
 
 @pytest.mark.parametrize("path", ["relative", "", "/a/../etc", "/a\0b", "/%4"])

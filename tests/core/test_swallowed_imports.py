@@ -3,9 +3,8 @@
 As in https://github.com/NVIDIA-NeMo/Megatron-Bridge/pull/5119
 """
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from regraft.core.imports import judge_swallowed
 from regraft.core.manifest import Baked, Image

@@ -1,11 +1,11 @@
 """The decisions of a restore, with fakes at its ports."""
 
-import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
+from msgspec.structs import replace
 
 from regraft.core.journal import SCHEMA, Journal, Phase
 from regraft.core.tree_record import Record
@@ -94,7 +94,7 @@ def test_without_a_journal_there_is_nothing_to_restore() -> None:
 
 
 def test_an_apply_that_was_killed_while_it_recorded_changed_nothing() -> None:
-    state = State(dataclasses.replace(JOURNAL, phase="recording"))
+    state = State(replace(JOURNAL, phase="recording"))
     restored = restore(state, Snapshots(state.log), wait=0)
     assert (restored.outcome, restored.whole) == ("unchanged", True)
     assert state.log == ["lock 0 end", "clear", "unlock"]
@@ -102,14 +102,14 @@ def test_an_apply_that_was_killed_while_it_recorded_changed_nothing() -> None:
 
 @pytest.mark.parametrize("phase", ["recorded", "writing", "installing", "verifying", "applied", "restoring"])
 def test_from_every_later_phase_the_baseline_is_given_back(phase: Phase) -> None:
-    state = State(dataclasses.replace(JOURNAL, phase=phase))
+    state = State(replace(JOURNAL, phase=phase))
     restored = restore(state, Snapshots(state.log), wait=0)
     assert (restored.outcome, restored.whole) == ("given-back", True)
     assert state.log == ["lock 0 end", "restoring", "give back", "clear", "unlock"]
 
 
 def test_an_apply_over_an_earlier_one_is_given_back_even_while_it_recorded() -> None:
-    state = State(dataclasses.replace(JOURNAL, phase="recording", replaces=True))
+    state = State(replace(JOURNAL, phase="recording", replaces=True))
     assert restore(state, Snapshots(state.log), wait=0).outcome == "given-back"
     assert "give back" in state.log
 
@@ -136,7 +136,7 @@ def test_forgetting_is_no_excuse_not_to_give_back() -> None:
 
 
 def test_without_a_snapshot_the_image_is_to_be_thrown_away() -> None:
-    state = State(dataclasses.replace(JOURNAL, snapshot=False))
+    state = State(replace(JOURNAL, snapshot=False))
     restored = restore(state, Snapshots(state.log), wait=0)
     assert (restored.outcome, restored.whole) == ("no-snapshot", False)
     assert "--no-snapshot" in restored.named[0]
@@ -147,7 +147,7 @@ def test_without_a_snapshot_the_image_is_to_be_thrown_away() -> None:
 
 
 def test_without_a_snapshot_an_apply_that_changed_nothing_leaves_nothing() -> None:
-    state = State(dataclasses.replace(JOURNAL, snapshot=False, phase="recording"))
+    state = State(replace(JOURNAL, snapshot=False, phase="recording"))
     assert restore(state, Snapshots(state.log), wait=0).outcome == "unchanged"
 
 
@@ -179,7 +179,7 @@ def test_the_disk_failing_leaves_the_state() -> None:
 
 @pytest.mark.parametrize(("journal_root", "root"), [("/img", ""), ("", "/img"), ("/img", "/other")])
 def test_the_state_of_another_root_is_refused(journal_root: str, root: str) -> None:
-    state = State(dataclasses.replace(JOURNAL, root=journal_root))
+    state = State(replace(JOURNAL, root=journal_root))
     with pytest.raises(InputError) as caught:
         run(state, root=root)
     assert caught.value.code == "other-root"
@@ -189,7 +189,7 @@ def test_the_state_of_another_root_is_refused(journal_root: str, root: str) -> N
 def test_a_command_that_was_running_is_no_part_of_what_is_written_down_then() -> None:
     from regraft.core.journal import Running
 
-    state = State(dataclasses.replace(JOURNAL, process=Running(1, 1, 1, ("pip",))))
+    state = State(replace(JOURNAL, process=Running(1, 1, 1, ("pip",))))
     restored = give_back(state, Snapshots(state.log, ("/a: x",)), state.journal)  # type: ignore[arg-type]
     assert not restored.whole
     assert state.journal is not None
