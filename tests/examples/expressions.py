@@ -171,6 +171,6 @@ class _Reader:
                 return json.dumps(value, indent=2)
             case _, [] if name in STATUS:
                 self.scope.asked_status = True
-                return name == "always" or self.scope.status == name
+                return name in ("always", self.scope.status)
             case _:
                 raise UnsupportedError(f"{self.text!r}: {name} with {len(given)} arguments")

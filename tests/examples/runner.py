@@ -75,9 +75,10 @@ class Machine:
     env_of: Callable[[str], dict[str, str]]  # by what the job's `container:` says, "" without one
     actions: dict[str, Action]  # by `owner/name`
     ours: Path  # the folder of the action under test
+    prepare: Callable[[Running], None]  # what a runner has before its first step
+    added: Callable[[Mapping[str, Any]], dict[str, str]]  # inputs that the test adds to a call, where they are declared
     ours_is: str = "example-org/regraft"
-    called_with: dict[str, str] = field(default_factory=dict)  # inputs that the test adds to each call
-    results: dict[str, str] = field(default_factory=dict)  # jobs that end like this instead of running
+    results: dict[str, "str | Job"] = field(default_factory=dict)  # jobs that end like this instead of running
     ran: int = 0
 
     def run(self, path: Path, inputs: Mapping[str, Any] | None = None) -> dict[str, Job]:
@@ -92,7 +93,8 @@ class Machine:
             if not holds(job.get("if"), scope):
                 jobs[name] = Job("skipped")
             elif name in self.results:
-                jobs[name] = Job(self.results[name])
+                ended = self.results[name]
+                jobs[name] = Job(ended) if isinstance(ended, str) else ended
             else:
                 jobs[name] = self._call(job, scope) if "uses" in job else self._job(job, scope)
         return jobs
@@ -103,7 +105,7 @@ class Machine:
             raise WorkflowError(f"a called workflow is in this repository: {job['uses']}")
         given = {name: fill(text, scope) for name, text in job.get("with", {}).items()}
         declared = read(self.files / file)["on"]["workflow_call"]["inputs"]
-        added = {name: value for name, value in self.called_with.items() if name in declared}
+        added = {name: value for name, value in self.added(given).items() if name in declared}
         inputs = call_inputs(declared, given | added)
         jobs = self.run(self.files / file, inputs)
         bad = [one.result for one in jobs.values() if one.result not in ("success", "skipped")]
@@ -116,6 +118,7 @@ class Machine:
         running = Running(home / "workspace", home / "temp", self.env_of(container))
         running.workspace.mkdir(parents=True)
         running.temp.mkdir()
+        self.prepare(running)
         env = {name: as_text(fill(text, scope)) for name, text in job.get("env", {}).items()}
         steps, contexts, status = self._steps(job["steps"], scope.names, running, env)
         outer = Scope({**scope.names, "steps": contexts})
