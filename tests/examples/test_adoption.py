@@ -43,6 +43,8 @@ def test_the_plan_of_the_gate_reaches_the_machine_and_is_proved_there(named: tup
     assert f"receipt of {image}, plan {digest[:12]}" in stage.step(VERIFY).said
     assert "verdict   yes" in stage.step(VERIFY).said
     assert stage.step("Run the suite").outcome == "success"
+    assert world.commit(image, "trainer") == world.baked("trainer")
+    assert touching(world, image, "trainer") == []
 
 
 def test_the_carried_patch_is_there_afterwards_where_the_image_carries_it(named: tuple[Any, Any]) -> None:
@@ -94,7 +96,7 @@ def test_nothing_named_and_the_install_does_not_run_and_the_stage_does(unnamed: 
 def test_nothing_named_and_no_checkout_is_touched_and_only_the_project_is_installed(unnamed: tuple[Any, Any]) -> None:
     world, jobs = unnamed
     assert jobs["gate"].result == "success"
-    assert [call for call in world.calls() if "/opt/stack/" in call and " -C " in call] == []
+    assert [touching(world, image, name) for image in ("cuda", "rocm") for name in ("engine", "trainer")] == [[]] * 4
     installed = [call for call in world.calls() if call.startswith("pip install")]
     assert [call.rpartition("/")[2] for call in installed] == ["workspace", "workspace"]
 
@@ -119,6 +121,13 @@ def test_only_the_named_side_changes(world: Any, body: str, engine: str, trainer
     assert world.commit("cuda", "trainer") == (moved if trainer == "main" else world.baked("trainer"))
     for name in ("engine", "trainer"):
         assert (state(world, name) == before[name]) is (f"ci-{name}-pr" not in body)
+        assert bool(touching(world, "cuda", name)) is (f"ci-{name}-pr" in body)
+
+
+def touching(world: Any, image: str, name: str) -> list[str]:
+    """What the stage's scripts did to a checkout, with git or with pip."""
+    checkout = f"{world.image(image)}/opt/stack/{name}"
+    return [call for call in world.calls() if f"-C {checkout} " in call or call == f"pip install {checkout}"]
 
 
 def state(world: Any, name: str) -> tuple[str, str, dict[str, bytes]]:

@@ -49,7 +49,9 @@ def test_inputs_become_arguments(echo: Any) -> None:
 
 def test_only_plan_is_given_the_token(echo: Any) -> None:
     echo.token = "t0ken"
-    assert "token <>" in call(echo, {"command": "check"}).said
+    said = call(echo, {"command": "check"}).said
+    assert "called <-I> <-m> <regraft> <check>" in said
+    assert "t0ken" not in said
 
 
 @pytest.mark.parametrize("command", ["verify", "apply"])

@@ -29,6 +29,7 @@ LOSES_THE_DECISION = ("tests.yml", "needs.gate.outputs.overridden", "needs.gate.
 NEVER_SET = ("stage.yml", "if: inputs.overridden == 'true'", "if: inputs.override == 'true'", 1)
 
 
+@pytest.mark.slow
 def test_the_wiring_as_it_is_reaches_the_install(world: Any) -> None:
     must_reach_the_install(world)
 
@@ -146,12 +147,13 @@ def test_text_for_a_declared_boolean_is_refused_as_github_refuses_it(workflow_ru
 # A marker that vanished is a failure, and not a step that did not run.
 
 
-def test_a_step_that_was_renamed_is_an_error(world: Any, workflow_runner: ModuleType) -> None:
-    world.edit("stage.yml", "name: Replace what is named", "name: Install", 1)
-    world.only("cuda")
-    stage = world.stage(world.run(""), "cuda")
+def test_a_step_that_was_renamed_is_an_error(workflow_runner: ModuleType) -> None:
+    twice = [workflow_runner.Step("Install"), workflow_runner.Step("Run"), workflow_runner.Step("Run")]
+    job = workflow_runner.Job("success", steps=twice)
     with pytest.raises(workflow_runner.WorkflowError, match="0 steps are called 'Replace what is named'"):
-        stage.step("Replace what is named")
+        job.step("Replace what is named")
+    with pytest.raises(workflow_runner.WorkflowError, match="2 steps are called 'Run'"):
+        job.step("Run")
 
 
 def test_a_wiring_that_was_reworded_is_an_error(world: Any) -> None:
