@@ -1,0 +1,1 @@
+"""The project under test: it runs on images that have `engine` and `trainer` baked in."""
