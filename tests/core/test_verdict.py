@@ -106,6 +106,7 @@ CHECKOUT = Checkout(
     patches=(FoundPatch("p.patch", P, "applied"),),
     touched=("lib/core.py",),
     source_folders=("lib",),
+    tracked=frozenset({"lib/__init__.py", "lib/core.py"}),
 )
 
 BAKED = Baked("lib", HERE, (), ("lib",), ("lib",), (), (), (), "stop", ("p.patch",))
@@ -566,8 +567,19 @@ def test_paths_that_an_install_does_not_bring_in(field: str, rule: str) -> None:
     assert [one.path for one in finding.witnesses] == ["csrc/a.cu"]
     assert f"between the baked {OLD} and {NEW}" in finding.message
     assert rules(case(baked=baked, changed={"lib": ("lib/a.py",)})) == []
-    assert rules(case(baked=baked, changed={"lib": None})) == [(rule, "note")]
-    assert rules(case(baked=baked, changed={})) == [(rule, "note")]
+    assert [one.path for one in only(case(baked=baked, changed={"lib": ("csrc/",)}), rule).witnesses] == ["csrc/"]
+
+
+@pytest.mark.parametrize(("field", "rule"), [("not_installed", "not-installed"), ("rebuild_when", "rebuild-when")])
+@pytest.mark.parametrize("changed", [{"lib": None}, {}])
+def test_that_it_is_not_known_whether_they_changed_stops(field: str, rule: str, changed: dict[str, Any]) -> None:
+    baked = replace(BAKED, **{field: ("csrc/**",)})
+    finding = only(case(baked=baked, changed=changed), rule)
+    assert (finding.severity, finding.fix) == ("error", f"fetch {OLD} and {NEW} into the checkout's own repository")
+    bare = only(case(baked=baked, changed=changed, baseline=None), rule)
+    assert (bare.severity, "regraft image probe --write" in (bare.fix or "")) == ("error", True)
+    kept = replace(KEPT, commit=OLD, tree=OLD_TREE)
+    assert rule not in dict(rules(case(baked=baked, planned=kept, changed=changed)))
 
 
 def test_the_interpreter_must_be_one_that_the_source_takes() -> None:

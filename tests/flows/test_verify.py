@@ -71,8 +71,9 @@ rebuild-when = ["csrc/**"]
 """
 
 
-def run(*argv: str, cwd: Path) -> str:
-    done = subprocess.run(argv, cwd=cwd, env=ENV, check=False, capture_output=True, text=True)
+def run(*argv: str, cwd: Path, home: Path | None = None) -> str:
+    env = {**ENV, "HOME": str(home)} if home else ENV
+    done = subprocess.run(argv, cwd=cwd, env=env, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -384,7 +385,34 @@ def test_compiled_inputs_that_changed_need_a_rebuild(world: World) -> None:
     found = world.found(baseline)
     assert [one.path for one in found["rebuild-when"].witnesses] == ["csrc/a.cu"]
     assert found["rebuild-when"].severity == "error"
-    assert world.found(None)["rebuild-when"].severity == "note"
+
+
+def test_without_a_baseline_what_the_install_does_not_rebuild_stops(world: World) -> None:
+    world.bake()
+    world.install()
+    finding = world.found(None)["rebuild-when"]
+    assert (finding.severity, "regraft image probe --write" in (finding.fix or "")) == ("error", True)
+    world.manifest_text = MANIFEST.replace('rebuild-when = ["csrc/**"]', "")
+    assert world.errors(None) == []
+
+
+def test_a_submodule_that_moved_needs_a_rebuild(world: World) -> None:
+    old, new = "1" * 40, "2" * 40
+    git(world.lib, "checkout", "-q", "--force", "new")
+    commits = []
+    for link in (old, new):
+        git(world.lib, "update-index", "--add", "--cacheinfo", f"160000,{link},third/cutlass")
+        git(world.lib, "commit", "-q", "-m", link)
+        commits.append(git(world.lib, "rev-parse", "HEAD"))
+    world.first, world.second = commits
+    (world.lib / "third/cutlass").mkdir(parents=True)
+    baseline = world.baked().probe()
+    world.install()
+    for pattern in ("third/cutlass/**", "third/cutlass/include/x.h", "**/*.cu"):
+        world.manifest_text = MANIFEST.replace('"csrc/**"', f'"{pattern}"')
+        assert [one.path for one in world.found(baseline)["rebuild-when"].witnesses] == ["third/cutlass/"]
+    world.manifest_text = MANIFEST
+    assert "rebuild-when" not in world.found(baseline)
 
 
 def test_a_carried_patch_that_the_image_had_not_may_need_a_rebuild_too(world: World) -> None:
@@ -415,7 +443,11 @@ def test_a_repository_that_cannot_be_read_is_proved_by_content(world: World) -> 
     (world.lib / ".git").write_text("gitdir: ../../.git/modules/lib\n")
     found = world.found(baseline, plan)
     assert found.keys() == {"no-repository", "proved-by-content", "rebuild-when"}
-    assert {one.severity for one in found.values()} == {"note"}
+    assert [one.rule for one in found.values() if one.severity != "note"] == ["rebuild-when"]
+    assert f"fetch {world.first} and {world.second}" in (found["rebuild-when"].fix or "")
+    world.manifest_text = MANIFEST.replace('rebuild-when = ["csrc/**"]', "")
+    plan = replace(plan, manifest=world.manifest.sha256)
+    assert world.errors(baseline, plan) == []
     write(world.lib, {"python/lib/core.py": "one = 1\ntwo = 3\n"})
     assert world.errors(baseline, plan) == ["not-proved"]
 
@@ -588,7 +620,8 @@ def build_wheel(*arguments, **more):
 def installable(world: World, files: dict[str, str]) -> Path:
     """The interpreter, with pip, of an image whose checkout has these files more."""
     python = world.root / "venv/bin/python"
-    run(str(python), "-m", "ensurepip", cwd=world.folder)
+    run(str(python), "-m", "ensurepip", cwd=world.folder, home=world.folder / "home")
+    world.manifest_text = MANIFEST.replace('rebuild-when = ["csrc/**"]', "")  # no baseline says what changed
     git(world.lib, "checkout", "-q", "--force", "new")
     write(world.lib, {**files, ".gitignore": "*.egg-info/\nbuild/\n__pycache__/\n"})
     git(world.lib, "add", "-A")
@@ -605,7 +638,7 @@ def test_an_editable_install_by_pip_is_proved(world: World) -> None:
     build = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
     python = installable(world, {"python/backend.py": BACKEND, "python/pyproject.toml": build})
     argv = ["-m", "pip", "install", "-q", "--no-index", "--no-deps", "--no-build-isolation", "-e", "python"]
-    run(str(python), *argv, cwd=world.lib)
+    run(str(python), *argv, cwd=world.lib, home=world.folder / "home")
     assert world.errors(None) == []
     assert world.verify(None).observation.imports["lib"].file == f"{world.lib}/python/lib/__init__.py"
     (python.parent / "lib-run").unlink()
@@ -620,7 +653,7 @@ def test_an_egg_link_by_an_old_setuptools_is_proved_and_one_that_leads_elsewhere
     python = installable(world, {"python/setup.py": setup})
     if subprocess.run([python, "-c", "import setuptools"], env=ENV, capture_output=True, check=False).returncode:
         pytest.skip("this Python does not bring setuptools along")
-    run(str(python), "setup.py", "-q", "develop", "--no-deps", cwd=world.lib / "python")
+    run(str(python), "setup.py", "-q", "develop", "--no-deps", cwd=world.lib / "python", home=world.folder / "home")
     links = [one for one in world.verify(None).observation.environment.distributions if one.kind == "egg-link"]
     if not links:
         pytest.skip("this setuptools makes no egg-links any more")

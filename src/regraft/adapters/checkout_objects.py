@@ -17,6 +17,7 @@ from regraft.core import trees
 from regraft.core.checkout_tree import Entry
 from regraft.core.objects import Blob, Commit, Tree
 from regraft.core.observation import CarriedPatch
+from regraft.core.trees import SUBMODULE
 from regraft.errors import OutsideError
 
 Answer = TypeVar("Answer")
@@ -25,7 +26,10 @@ ATTRIBUTES = ("text", "eol", "working-tree-encoding", "ident", "filter")
 
 
 class Expected(Struct, frozen=True):
-    """A commit with patches on it, in an index of its own. `applied` says for each patch whether it went on."""
+    """A commit with patches on it, in an index of its own. `applied` says for each patch whether it went on.
+
+    `touched` are the paths that the patches change; that of a submodule ends in `/`.
+    """
 
     tree: Tree
     entries: Mapping[str, Entry]
@@ -55,7 +59,11 @@ class CheckoutObjects:
         }
         applied = {path: outcome is not None and outcome.verdict == "fits" for path, outcome in outcomes.items()}
         after = _named(index.entries()) if any(applied.values()) else before
-        touched = [path for path in before.keys() | after.keys() if before.get(path) != after.get(path)]
+        touched = [
+            f"{path}/" if SUBMODULE in _modes(before.get(path), after.get(path)) else path
+            for path in before.keys() | after.keys()
+            if before.get(path) != after.get(path)
+        ]
         return Expected(index.write_tree(), after, tuple(sorted(touched)), applied, index, len(commit) == 64)
 
     def tree_of(self, commit: Commit) -> Tree | None:
@@ -71,7 +79,10 @@ class CheckoutObjects:
         return _if_here(lambda: self._store.read_blob(Blob(name)))
 
     def changed_paths(self, old: Commit, new: Commit) -> tuple[str, ...] | None:
-        """The paths that differ between two commits, without guessing at renames; None where one is not at hand."""
+        """The paths that differ between two commits, without guessing at renames; None where one is not at hand.
+
+        The path of a submodule ends in `/`.
+        """
         return _if_here(lambda: self._store.changed_paths(old, new, ["**"])) if self._have(old, new) else None
 
     def is_ancestor(self, old: Commit, new: Commit) -> bool | None:
@@ -119,6 +130,10 @@ class CheckoutObjects:
             if made.returncode != 0:
                 raise failure(made)
         return folder
+
+
+def _modes(*entries: Entry | None) -> list[str]:
+    return [entry.mode for entry in entries if entry is not None]
 
 
 def _named(entries: Iterable[trees.Entry]) -> dict[str, Entry]:

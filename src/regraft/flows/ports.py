@@ -9,7 +9,7 @@ if TYPE_CHECKING:  # annotations only, and what they name is half of the package
 
     from regraft.core.manifest import Image
     from regraft.core.objects import Blob, Commit, Tree
-    from regraft.core.observation import Checkout, Environment, Import, Wanted
+    from regraft.core.observation import ByteCode, Checkout, Environment, Import, Wanted
     from regraft.core.resolution import Fetched, Reach, Remote, Tip
     from regraft.core.trees import Announced, ApplyOutcome, Entry
 
@@ -38,6 +38,9 @@ class Interpreter(Protocol):
 
     def try_import(self, image: Image, name: str) -> Import:
         """Import one module; whatever that does is an answer."""
+
+    def byte_code(self, image: Image, sources: Sequence[str]) -> ByteCode:
+        """Whether the cached byte code that it would take for these files (absolute paths) is theirs."""
 
 
 class Checkouts(Protocol):
