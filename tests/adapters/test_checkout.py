@@ -14,6 +14,7 @@ from regraft.adapters.git import Git
 from regraft.adapters.places import Places
 from regraft.core.objects import Commit, Sha256, Tree
 from regraft.core.observation import CarriedPatch, Checkout, Extra, Wanted
+from regraft.errors import OutsideError
 
 ENV = {
     "PATH": os.environ["PATH"],
@@ -207,7 +208,10 @@ def test_the_checkouts_own_configuration_is_never_run(repo: Path, look: Look, tm
     write(repo, {".git/info/attributes": b"* filter=x\n"})
     (repo / "pkg/core.py").write_bytes(b"changed\n")
     git_config = repo / ".git/config"
-    git_config.write_text(git_config.read_text() + '[include]\n\tpath = /nonexistent/x\n[core]\n\tworktree = "/"\n')
+    included = tmp_path / "included"
+    included.write_text(f"[core]\n\tfsmonitor = touch {mark}\n")
+    more = f'[include]\n\tpath = {included}\n\tpath = {tmp_path}/none\n[core]\n\tworktree = "/"\n'
+    git_config.write_text(git_config.read_text() + more)
     assert kinds(look(repo)) == {"pkg/core.py": "modified"}
     assert not mark.exists()
 
@@ -510,3 +514,178 @@ def test_without_a_plan_the_own_head_and_the_patches_are_the_measure(repo: Path,
 def test_names_that_are_not_utf8_are_shown_with_escapes(repo: Path, look: Look) -> None:
     Path(os.fsdecode(bytes(repo) + b"/pkg/\xff.py")).write_bytes(b"")
     assert look(repo).extras == (Extra("pkg/\\xff.py", "untracked"),)
+
+
+# What would make a reader wait or fail
+
+
+def spoil_head_pipe(repo: Path) -> None:
+    (repo / ".git/HEAD").unlink()
+    os.mkfifo(repo / ".git/HEAD")
+
+
+def spoil_head_loop(repo: Path) -> None:
+    (repo / ".git/HEAD").unlink()
+    (repo / ".git/HEAD").symlink_to("HEAD")
+
+
+def spoil_head_folder(repo: Path) -> None:
+    (repo / ".git/HEAD").unlink()
+    (repo / ".git/HEAD").mkdir()
+
+
+def spoil_packed_refs(repo: Path) -> None:
+    git(repo, "pack-refs", "--all")
+    (repo / ".git/packed-refs").unlink()
+    os.mkfifo(repo / ".git/packed-refs")
+
+
+def spoil_git_pipe(repo: Path) -> None:
+    shutil.rmtree(repo / ".git")
+    os.mkfifo(repo / ".git")
+
+
+def spoil_git_loop(repo: Path) -> None:
+    shutil.rmtree(repo / ".git")
+    (repo / ".git").symlink_to(".git")
+
+
+def spoil_long_gitdir(repo: Path) -> None:
+    shutil.rmtree(repo / ".git")
+    (repo / ".git").write_text("gitdir: /" + "a" * 5000)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "state", "trouble"),
+    [
+        (spoil_head_pipe, "damaged", "its HEAD is no regular file"),
+        (spoil_head_loop, "damaged", "its HEAD cannot be read: Too many levels of symbolic links"),
+        (spoil_head_folder, "damaged", "its HEAD is no regular file"),
+        (spoil_packed_refs, "damaged", "its packed-refs is no regular file"),
+        (spoil_git_pipe, "damaged", "its .git is no regular file"),
+        (spoil_git_loop, "damaged", "its .git cannot be read: Too many levels of symbolic links"),
+        (spoil_long_gitdir, "dangling", "its .git file points to '/aaaa"),
+    ],
+)
+def test_a_repository_that_would_make_a_reader_wait_or_fail_is_named(
+    repo: Path, look: Look, spoil: Callable[[Path], None], state: str, trouble: str
+) -> None:
+    wanted = Wanted(Commit(git(repo, "rev-parse", "HEAD")), tree_of(repo))
+    spoil(repo)
+    found = look(repo, wanted)
+    assert (found.state, found.head, found.judged, found.tree) == (state, None, "content", wanted.tree)
+    assert (found.trouble or "").startswith(trouble)
+
+
+@pytest.mark.parametrize("name", ["refs/heads/" + "a" * 5000, "refs/heads/loop", "refs/heads/pipe", "refs/\0"])
+def test_a_head_that_names_a_ref_which_cannot_be_read_names_no_commit(repo: Path, look: Look, name: str) -> None:
+    wanted = Wanted(Commit(git(repo, "rev-parse", "HEAD")), tree_of(repo))
+    (repo / ".git/refs/heads/loop").symlink_to("loop")
+    os.mkfifo(repo / ".git/refs/heads/pipe")
+    os.mkfifo(repo / ".git/refs/tags/pipe")
+    (repo / ".git/HEAD").write_text(f"ref: {name}\n")
+    found = look(repo, wanted)
+    assert (found.state, found.head, found.judged, found.tree) == ("repository", None, "entries", wanted.tree)
+
+
+def test_a_head_that_is_a_link_to_a_ref_is_read(repo: Path, look: Look) -> None:
+    ref = git(repo, "symbolic-ref", "HEAD")
+    head, tree = Commit(git(repo, "rev-parse", "HEAD")), tree_of(repo)
+    (repo / ".git/HEAD").unlink()
+    (repo / ".git/HEAD").symlink_to(ref)
+    assert look(repo, Wanted(head, tree)).head == head
+
+
+def test_a_configuration_that_is_a_pipe_does_not_hang(repo: Path, look: Look) -> None:
+    wanted = Wanted(Commit(git(repo, "rev-parse", "HEAD")), tree_of(repo))
+    (repo / ".git/config").unlink()
+    os.mkfifo(repo / ".git/config")
+    found = look(repo, wanted)
+    assert (found.head, found.credentials, found.judged) == (wanted.commit, (), "entries")
+
+
+# Links of the image, below the root
+
+
+@pytest.fixture
+def rooted(repo: Path, tmp_path: Path) -> Path:
+    """An image whose checkout is /srv/lib, and which has a folder of the host's name for a stranger to fall for."""
+    root = tmp_path / "root"
+    (root / "srv").mkdir(parents=True)
+    shutil.move(repo, root / "srv/lib")
+    return root
+
+
+def look_below(root: Path, path: str, wanted: Wanted) -> Checkout:
+    with Git(ENV) as program:
+        return CheckoutFolders(program, Places(root.parent, root)).look("dep", path, wanted)
+
+
+@pytest.mark.parametrize(
+    ("link", "target", "path"),
+    [
+        ("opt/stack", "/srv", "/opt/stack/lib"),
+        ("opt/stack", "../srv", "/opt/stack/lib"),
+        ("opt/stack", "../../../../../srv", "/opt/stack/lib"),
+        ("stack", "/srv/lib", "/stack"),
+        ("stack", "/srv/../srv/./lib/", "/stack"),
+    ],
+)
+def test_a_link_of_the_image_leads_below_the_root_and_never_to_the_host(
+    rooted: Path, link: str, target: str, path: str
+) -> None:
+    inside = rooted / "srv/lib"
+    wanted = Wanted(Commit(git(inside, "rev-parse", "HEAD")), tree_of(inside))
+    (rooted / link).parent.mkdir(exist_ok=True)
+    (rooted / link).symlink_to(target)
+    found = look_below(rooted, path, wanted)
+    assert (found.state, found.real, found.tree) == ("repository", str(inside), wanted.tree)
+
+
+def test_what_only_the_host_has_is_not_there(repo: Path, rooted: Path, tmp_path: Path) -> None:
+    host = tmp_path / "host"
+    shutil.copytree(rooted / "srv/lib", host, symlinks=True)
+    (rooted / "stack").symlink_to(host)
+    assert look_below(rooted, "/stack", Wanted(None, None)).state == "absent"
+    inside = rooted / "srv/lib"
+    wanted = Wanted(Commit(git(inside, "rev-parse", "HEAD")), tree_of(inside))
+    shutil.rmtree(inside / ".git")
+    (inside / ".git").symlink_to(host / ".git")
+    assert look_below(rooted, "/srv/lib", wanted).state != "repository"
+    (inside / ".git").unlink()
+    (inside / ".git").write_text(f"gitdir: {host}/.git\n")
+    found = look_below(rooted, "/srv/lib", wanted)
+    assert (found.state, (found.trouble or "").endswith("not there below the root")) == ("dangling", True)
+
+
+def test_a_repository_behind_a_link_of_the_image_is_read_below_the_root(rooted: Path) -> None:
+    inside = rooted / "srv/lib"
+    wanted = Wanted(Commit(git(inside, "rev-parse", "HEAD")), tree_of(inside))
+    (rooted / "git").mkdir()
+    shutil.move(inside / ".git", rooted / "git/lib")
+    (inside / ".git").symlink_to("/git/lib")
+    shutil.move(rooted / "git/lib/objects", rooted / "git/objects")
+    (rooted / "git/lib/objects").symlink_to("/git/objects")
+    found = look_below(rooted, "/srv/lib", wanted)
+    assert (found.state, found.head, found.judged) == ("repository", wanted.commit, "entries")
+
+
+def test_a_loop_of_links_below_the_root_is_refused_by_name(rooted: Path) -> None:
+    (rooted / "stack").symlink_to("/stack")
+    with pytest.raises(OutsideError) as caught:
+        look_below(rooted, "/stack/lib", Wanted(None, None))
+    assert caught.value.code == "link-loop"
+
+
+def test_an_interpreter_is_found_below_the_root_and_none_of_the_hosts_is_started(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "srv/venv/bin").mkdir(parents=True)
+    (root / "srv/venv/bin/python").symlink_to("/usr/bin/env")
+    (root / "opt").symlink_to("/srv")
+    places = Places(tmp_path, root)
+    assert places.program("/opt/venv/bin/python") == str(root / "srv/venv/bin/python")
+    (root / "usr/bin").mkdir(parents=True)
+    (root / "usr/bin/env").write_text("the image's")
+    with pytest.raises(OutsideError) as caught:
+        places.program("/opt/venv/bin/python")
+    assert caught.value.code == "outside-root"

@@ -45,6 +45,13 @@ class CheckoutFolders:
     def look(self, dependency: str, path: str, wanted: Wanted) -> Checkout:
         """What is at `path`, compared with `wanted`. Raises OutsideError where git or the disk fails."""
         place = self._places.of(path)
+        try:
+            return self._look(dependency, path, place, wanted)
+        except OSError as error:
+            where = clean_text(str(error.filename or place))
+            raise OutsideError("unreadable", f"{where!r:.200} cannot be read: {error.strerror}") from None
+
+    def _look(self, dependency: str, path: str, place: Path, wanted: Wanted) -> Checkout:
         opened = self._open(place)
         found = opened.found
         base = Checkout(dependency, path, clean_text(os.path.realpath(place)), found.state, found.trouble)
@@ -58,16 +65,12 @@ class CheckoutFolders:
                 head=head,
                 shallow=found.git.shallow(),
                 unfinished=found.git.unfinished(),
-                credentials=self._credentials(found.git.common / "config"),
+                credentials=self._credentials(found.git.config()),
             )
-        try:
-            return self._judge(base, opened, wanted, head)
-        except OSError as error:
-            where = clean_text(str(error.filename or place))
-            raise OutsideError("unreadable", f"{where!r:.200} cannot be read: {error.strerror}") from None
+        return self._judge(base, opened, wanted, head)
 
     def changed_paths(self, path: str, old: Commit, new: Commit) -> tuple[str, ...] | None:
-        """The paths that differ between two commits; None where the checkout does not have both."""
+        """The paths that differ between two commits, those of submodules with a `/`; None where it does not have both."""
         return self._open(self._places.of(path)).objects.changed_paths(old, new)
 
     def tags(self, path: str) -> Mapping[str, Commit]:
@@ -90,9 +93,9 @@ class CheckoutFolders:
             self._opened[place] = _Opened(place, found, objects)
         return self._opened[place]
 
-    def _credentials(self, config: Path) -> tuple[str, ...]:
+    def _credentials(self, config: bytes) -> tuple[str, ...]:
         """The keys of a configuration that hold a secret, without the parts of a key that may be one."""
-        listing = self._git.run(["config", "--file", str(config), "--no-includes", "--null", "--list"])
+        listing = self._git.run(["config", "--file", "-", "--no-includes", "--null", "--list"], stdin=config)
         found = set()
         for entry in listing.stdout.decode("utf-8", "replace").split("\0"):
             key, _, value = entry.partition("\n")

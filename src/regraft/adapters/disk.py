@@ -89,11 +89,12 @@ def _file(path: str | Path, *, sha256: bool) -> Entry | Odd:
         os.close(handle)
 
 
-def read(path: str | Path, limit: int) -> bytes | None:
-    """A regular file's bytes, or None where it is no such file or has more than `limit`. A link is not followed."""
+def read(path: str | Path, limit: int, *, follow: bool = False) -> bytes | None:
+    """A regular file's bytes, or None where it is no such file or has more than `limit`. A link is followed if `follow`."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
+        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
+        handle = os.open(path, flags if follow else flags | os.O_NOFOLLOW)
+    except (OSError, ValueError):
         return None
     with os.fdopen(handle, "rb") as stream:
         found = os.fstat(handle)
