@@ -136,6 +136,7 @@ class CheckoutFolders:
             touched=tuple(map(clean_text, expected.touched)),
             source_folders=_sources(expected.entries),
             texts=tuple(_texts(opened.objects, expected, wanted.texts)),
+            tracked=compared.tracked,
         )
 
     def _by_content(self, base: Checkout, opened: _Opened, wanted: Wanted, reason: str) -> Checkout:
@@ -151,6 +152,7 @@ class CheckoutFolders:
             patches=_patches(wanted, {}),
             source_folders=_sources(stored),
             texts=tuple(_texts_on_disk(opened.place, [path for path in wanted.texts if path in stored])),
+            tracked=content.tracked(stored),
         )
 
     def _inside(self, place: Path) -> tuple[Found, CheckoutObjects]:

@@ -31,11 +31,15 @@ _FILES = (FILE, EXECUTABLE)
 
 
 class Compared(Struct, frozen=True):
-    """`stored` are the entries that git would make of what is on the disk, for the expected paths."""
+    """`stored` are the entries that git would make of what is on the disk, for the expected paths.
+
+    `tracked` are the expected paths, and those inside submodules.
+    """
 
     differences: tuple[Difference, ...]
     extras: tuple[Extra, ...]
     stored: dict[str, Entry]
+    tracked: frozenset[str] = frozenset()
 
 
 class Content:
@@ -69,12 +73,15 @@ class Content:
             for one in compare(expected.entries, found)
         ]
         extras = self._extras(expected, tracked or {}, [path for path in there.files if path not in expected.entries])
+        tracked_paths = set(map(clean_text, expected.entries))
         for path in submodules:
             if found.get(path) == expected.entries[path]:
                 inner = self._inside(path, expected.entries[path])
                 differences += inner.differences
                 extras += inner.extras
-        return Compared(tuple(differences), tuple(extras), _stored(expected, found, filtered))
+                tracked_paths |= inner.tracked
+        stored = _stored(expected, found, filtered)
+        return Compared(tuple(differences), tuple(extras), stored, frozenset(tracked_paths))
 
     def all_files(self, *, sha256: bool) -> tuple[dict[str, Entry], tuple[Extra, ...]]:
         """The entries that git would make of all files which the checkout's own `.gitignore` files do not name."""
@@ -90,6 +97,15 @@ class Content:
             if isinstance(one, Entry):
                 stored[path] = one
         return stored, tuple(Extra(clean_text(path), "ignored") for path in sorted(ignored))
+
+    def tracked(self, stored: Mapping[str, Entry]) -> frozenset[str]:
+        """The clean paths of `all_files`, with what the repositories inside track."""
+        paths = set(map(clean_text, stored))
+        for path, entry in stored.items():
+            if entry.mode == SUBMODULE:
+                _, objects = self._open(self._place / path)
+                paths |= {clean_text(f"{path}/{inner}") for inner in objects.entries(Commit(entry.hash)) or ()}
+        return frozenset(paths)
 
     def _nested(self, there: Disk) -> frozenset[str]:
         """The outermost folders that are repositories of their own."""
@@ -126,6 +142,7 @@ class Content:
             inner,
             differences=tuple(replace(one, path=f"{prefix}/{one.path}") for one in inner.differences),
             extras=tuple(replace(one, path=f"{prefix}/{one.path}") for one in inner.extras),
+            tracked=frozenset(f"{prefix}/{one}" for one in inner.tracked),
         )
 
     def _extras(self, expected: Expected, tracked: Mapping[str, Entry], paths: Sequence[str]) -> list[Extra]:
