@@ -86,6 +86,10 @@ def repo(template: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(template, tmp_path / "repo", symlinks=True))
 
 
+def sha256(data: bytes) -> Sha256:
+    return Sha256(hashlib.sha256(data).hexdigest())
+
+
 Look = Callable[..., Checkout]
 
 
@@ -187,7 +191,7 @@ def test_extras_are_told_apart(repo: Path, look: Look) -> None:
         Extra("build/x.py", "ignored"),
         Extra("notes.txt", "untracked"),
         Extra("pkg/_C.abi3.so", "ignored"),
-        Extra("pkg/new.py", "untracked"),
+        Extra("pkg/new.py", "untracked", sha256(b"")),
         Extra("pkg/old.py", "left-over"),
     )
 
@@ -443,18 +447,19 @@ def lfs_pointer(content: bytes) -> bytes:
 def test_the_content_of_a_large_file_pointer_differs_only_through_the_filter(repo: Path, look: Look) -> None:
     content = b"\0weights\0"
     commit(repo, {".gitattributes": LFS, "w.bin": lfs_pointer(content)})
-    assert look(repo).differences == ()
+    found = look(repo)
+    assert (found.differences, found.pointers) == ((), ("w.bin",))
     (repo / "w.bin").write_bytes(content)
     found = look(repo)
-    assert kinds(found) == {"w.bin": "filter"}
+    assert (kinds(found), found.pointers) == ({"w.bin": "filter"}, ())
     assert found.tree == tree_of(repo)
     (repo / "w.bin").write_bytes(b"\0weightz\0")
     assert kinds(look(repo)) == {"w.bin": "modified"}
 
 
 def test_plain_content_under_a_large_file_filter_is_not_modified(repo: Path, look: Look) -> None:
-    commit(repo, {".gitattributes": LFS, "w.bin": b"\0plain\0"})
-    assert look(repo).differences == ()
+    commit(repo, {".gitattributes": LFS, "w.bin": b"\0plain\0", "pointer.txt": lfs_pointer(b"a text about pointers")})
+    assert (look(repo).differences, look(repo).pointers) == ((), ())
     (repo / "w.bin").write_bytes(lfs_pointer(b"\0plain\0"))
     assert kinds(look(repo)) == {"w.bin": "modified"}
 
@@ -496,6 +501,26 @@ def test_a_submodule_at_another_commit_and_one_that_is_not_checked_out(nested: P
     assert (kinds(found), found.tree) == ({"third/inner": "submodule-empty"}, planned.tree)
 
 
+def test_a_submodule_that_git_is_told_to_leave_out_may_be_empty(nested: Path, look: Look) -> None:
+    git(nested, "config", "--file", ".gitmodules", "submodule.third/inner.update", "none")
+    commit(nested)
+    shutil.rmtree(nested / "third/inner")
+    (nested / "third/inner").mkdir()
+    assert look(nested).differences == ()
+    git(nested, "config", "--file", ".gitmodules", "submodule.third/inner.update", "checkout")
+    commit(nested)
+    assert kinds(look(nested)) == {"third/inner": "submodule-empty"}
+
+
+def test_the_packages_of_a_submodule_are_source_folders_as_those_of_the_outer_tree(nested: Path, look: Look) -> None:
+    commit(nested / "third/inner", {"setup.py": b"", "pkg/__init__.py": b"", "pkg/sub/a.py": b""})
+    commit(nested)
+    assert look(nested).source_folders == ("pkg", "third/inner/pkg", "third/inner/pkg/sub")
+    commit(nested / "third/inner", {"__init__.py": b""})
+    commit(nested)
+    assert "third/inner" in look(nested).source_folders
+
+
 def test_a_submodule_whose_files_lost_their_repository_cannot_be_judged(nested: Path, look: Look) -> None:
     (nested / "third/inner/.git").unlink()
     assert kinds(look(nested)) == {"third/inner": "unreadable"}
@@ -513,7 +538,7 @@ def test_without_a_plan_the_own_head_and_the_patches_are_the_measure(repo: Path,
 
 def test_names_that_are_not_utf8_are_shown_with_escapes(repo: Path, look: Look) -> None:
     Path(os.fsdecode(bytes(repo) + b"/pkg/\xff.py")).write_bytes(b"")
-    assert look(repo).extras == (Extra("pkg/\\xff.py", "untracked"),)
+    assert look(repo).extras == (Extra("pkg/\\xff.py", "untracked", sha256(b"")),)
 
 
 # What would make a reader wait or fail
@@ -689,3 +714,95 @@ def test_an_interpreter_is_found_below_the_root_and_none_of_the_hosts_is_started
     with pytest.raises(OutsideError) as caught:
         places.program("/opt/venv/bin/python")
     assert caught.value.code == "outside-root"
+
+
+# By content
+
+
+def without_git(repo: Path) -> Wanted:
+    wanted = Wanted(Commit(git(repo, "rev-parse", "HEAD")), tree_of(repo))
+    shutil.rmtree(repo / ".git")
+    return wanted
+
+
+def own_repository(nested: Path) -> None:
+    """As a submodule is that was cloned by hand: its repository lies in it."""
+    inner = nested / "third/inner"
+    (inner / ".git").unlink()
+    shutil.move(nested / ".git/modules/third/inner", inner / ".git")
+    config = inner / ".git/config"
+    config.write_text("".join(line for line in config.read_text().splitlines(keepends=True) if "worktree" not in line))
+
+
+def test_tracked_files_that_are_ignored_count_where_the_content_decides(repo: Path, look: Look) -> None:
+    write(repo, {"build/tracked.txt": b"t\n", "lib.so": b"so"})
+    git(repo, "add", "--force", "build/tracked.txt")
+    git(repo, "commit", "-q", "-m", "c")
+    write(repo, {"pkg/__pycache__/core.pyc": b"", "pkg/_C.so": b"generated"})
+    wanted = without_git(repo)
+    found = look(repo, wanted)
+    assert (found.judged, found.tree) == ("content", wanted.tree)
+    assert {one.path: one.kind for one in found.extras} == {
+        "lib.so": "ignored",
+        "pkg/__pycache__/core.pyc": "ignored",
+        "pkg/_C.so": "ignored",
+    }
+    write(repo, {"build/tracked.txt": b"other\n"})
+    found = look(repo, wanted)
+    assert found.tree != wanted.tree
+    assert "files that its .gitignore names and that may be tracked: 4" in (found.reason or "")
+
+
+def test_every_file_may_be_tracked_though_all_are_ignored(repo: Path, look: Look) -> None:
+    write(repo, {".gitignore": b"*\n"})
+    git(repo, "add", "--force", "-A")
+    git(repo, "commit", "-q", "-m", "c")
+    wanted = without_git(repo)
+    assert look(repo, wanted).tree == wanted.tree
+
+
+def test_an_ignore_file_that_the_planned_tree_has_not_hides_nothing_where_the_content_decides(
+    repo: Path, look: Look
+) -> None:
+    wanted = without_git(repo)
+    write(repo, {"docs/.gitignore": b".gitignore\nevil.py\n", "docs/evil.py": b"x = 1\n"})
+    found = look(repo, wanted)
+    assert found.tree == wanted.tree
+    assert found.extras == (
+        Extra("docs/.gitignore", "untracked"),
+        Extra("docs/evil.py", "untracked", sha256(b"x = 1\n")),
+    )
+
+
+def test_a_submodule_counts_by_its_own_head_and_is_judged_inside_where_the_content_decides(
+    nested: Path, look: Look
+) -> None:
+    own_repository(nested)
+    wanted = without_git(nested)
+    found = look(nested, wanted)
+    assert (found.judged, found.tree, found.differences, found.extras) == ("content", wanted.tree, (), ())
+    assert "its submodules were judged by their own HEAD: third/inner" in (found.reason or "")
+    write(nested, {"third/inner/lib.py": b"x = 2\n", "third/inner/new.py": b""})
+    found = look(nested, wanted)
+    assert (found.tree, kinds(found)) == (wanted.tree, {"third/inner/lib.py": "modified"})
+    assert [one.inside for one in found.differences] == ["third/inner"]
+    assert [one.path for one in found.extras] == ["third/inner/new.py"]
+    commit(nested / "third/inner")
+    assert look(nested, wanted).tree != wanted.tree
+
+
+def test_a_submodule_whose_commit_nothing_tells_is_the_exact_reason(nested: Path, look: Look) -> None:
+    found = look(nested, without_git(nested))
+    assert found.tree != found.expected
+    assert "nothing tells the commit of its submodules: third/inner" in (found.reason or "")
+
+
+def test_a_repository_that_was_put_into_the_checkout_is_no_submodule_and_hides_nothing(repo: Path, look: Look) -> None:
+    wanted = without_git(repo)
+    stray = repo / "pkg/stray"
+    stray.mkdir()
+    git(stray, "init", "-q")
+    commit(stray, {"evil.py": b"x = 1\n"})
+    found = look(repo, wanted)
+    assert found.tree == wanted.tree
+    assert [(one.path, one.kind) for one in found.extras] == [("pkg/stray/evil.py", "untracked")]

@@ -14,10 +14,11 @@ from msgspec.structs import replace
 from regraft.adapters import disk, git_folder
 from regraft.adapters.checkout_content import Content
 from regraft.adapters.checkout_objects import CheckoutObjects, Expected
+from regraft.adapters.checkout_whole import WholeContent
 from regraft.adapters.git import Git
 from regraft.adapters.git_folder import Found
 from regraft.adapters.places import Places
-from regraft.core.checkout_tree import clean_text, source_folders, tree_hash
+from regraft.core.checkout_tree import clean_text, tree_hash
 from regraft.core.objects import Commit
 from regraft.core.observation import Checkout, FoundPatch, Outcome, Wanted
 from regraft.core.patterns import regex
@@ -134,35 +135,35 @@ class CheckoutFolders:
             extras=compared.extras,
             patches=_patches(wanted, expected.applied),
             touched=tuple(map(clean_text, expected.touched)),
-            source_folders=_sources(expected.entries),
+            source_folders=tuple(sorted(compared.sources)),
+            pointers=compared.pointers,
             texts=tuple(_texts(opened.objects, expected, wanted.texts)),
             tracked=compared.tracked,
         )
 
     def _by_content(self, base: Checkout, opened: _Opened, wanted: Wanted, reason: str) -> Checkout:
         sha256 = len(wanted.tree or base.head or "") == 64
-        content = Content(opened.place, opened.objects, self._inside)
-        stored, extras = content.all_files(sha256=sha256)
+        content = WholeContent(opened.place, opened.objects, self._inside)
+        whole = content.search(wanted.tree, sha256=sha256)
+        stored = whole.compared.stored
         return replace(
             base,
             judged="content",
-            reason=reason,
-            tree=tree_hash(stored, sha256=sha256),
-            extras=extras,
+            reason="; ".join((reason, *whole.said)),
+            tree=whole.tree,
+            differences=whole.compared.differences,
+            extras=whole.compared.extras,
             patches=_patches(wanted, {}),
-            source_folders=_sources(stored),
+            source_folders=tuple(sorted(whole.compared.sources)),
+            pointers=whole.compared.pointers,
             texts=tuple(_texts_on_disk(opened.place, [path for path in wanted.texts if path in stored])),
-            tracked=content.tracked(stored),
+            tracked=whole.compared.tracked,
         )
 
     def _inside(self, place: Path) -> tuple[Found, CheckoutObjects]:
         """A submodule's own repository."""
         opened = self._open(place)
         return opened.found, opened.objects
-
-
-def _sources(entries: Mapping[str, object]) -> tuple[str, ...]:
-    return tuple(sorted(map(clean_text, source_folders(entries))))
 
 
 def _patches(wanted: Wanted, applied: Mapping[str, bool]) -> tuple[FoundPatch, ...]:

@@ -15,6 +15,7 @@ from regraft.adapters.object_store import ObjectStore
 from regraft.adapters.scratch_index import ScratchIndex, failure
 from regraft.core import trees
 from regraft.core.checkout_tree import Entry
+from regraft.core.gitmodules import Module, RefusedModuleError, modules_by_path
 from regraft.core.objects import Blob, Commit, Tree
 from regraft.core.observation import CarriedPatch
 from regraft.core.trees import SUBMODULE
@@ -106,18 +107,47 @@ class CheckoutObjects:
             found.setdefault(os.fsdecode(path), {})[attribute.decode("ascii")] = value.decode("utf-8", "replace")
         return found
 
-    def ignored(self, paths: Sequence[str], expected: Expected | None, place: Path) -> frozenset[str]:
-        """Those of the paths that git ignores: by the expected tree's `.gitignore` files, or else by those at `place`."""
+    def ignored(self, paths: Sequence[str], expected: Expected, place: Path) -> frozenset[str]:
+        """Those of the paths below `place` that git ignores by the expected tree's `.gitignore` files."""
+        tree = self._ignore_files(expected) if paths else place
+        return frozenset(self._ignoring(paths, tree))
+
+    def ignored_by(self, files: Mapping[str, bytes], paths: Sequence[str]) -> frozenset[str]:
+        """Those of the paths that git ignores by these `.gitignore` files: path -> text."""
+        folder = Path(tempfile.mkdtemp(prefix="ignore-", dir=self._git.folder))
+        for name, text in files.items():
+            place = folder / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(text)
+        return frozenset(self._ignoring(paths, folder))
+
+    def ignoring(self, paths: Sequence[str], place: Path) -> dict[str, tuple[str, str]]:
+        """What git ignores by the `.gitignore` files at `place`: path -> (file, line) of the pattern."""
+        return self._ignoring(paths, place)
+
+    def _ignoring(self, paths: Sequence[str], tree: Path) -> dict[str, tuple[str, str]]:
         if not paths:
-            return frozenset()
-        tree = place if expected is None else self._ignore_files(expected)
+            return {}
         # A leading ./ keeps a name like `:(top)` from being read as a pattern.
         stdin = b"".join(b"./" + os.fsencode(path) + b"\0" for path in paths)
         at = At(git_dir=self._store.git_dir, index=self._git.folder / "no-index", work_tree=tree, cwd=tree)
-        answer = self._git.run(["check-ignore", "--no-index", "-z", "--stdin"], at, stdin=stdin)
+        answer = self._git.run(["check-ignore", "--no-index", "--verbose", "-z", "--stdin"], at, stdin=stdin)
         if answer.returncode not in {0, 1}:
             raise failure(answer)
-        return frozenset(os.fsdecode(path.removeprefix(b"./")) for path in _split(answer.stdout))
+        fields = iter(_split(answer.stdout))
+        return {
+            os.fsdecode(path.removeprefix(b"./")): (os.fsdecode(file), line.decode("ascii"))
+            for file, line, pattern, path in zip(fields, fields, fields, fields, strict=True)
+            if not pattern.startswith(b"!")  # such a pattern says that it is not ignored
+        }
+
+    def modules(self, text: bytes) -> dict[str, Module]:
+        """The sections of a `.gitmodules` file by their paths; none where it cannot be read."""
+        listed = self._store.config_list(text)
+        try:
+            return {} if isinstance(listed, str) else modules_by_path(listed)
+        except RefusedModuleError:
+            return {}
 
     def _ignore_files(self, expected: Expected) -> Path:
         """A folder that holds the `.gitignore` files of a tree and nothing else."""

@@ -1,6 +1,7 @@
 """What files are on the disk, as git would name their bytes: raw, and without following a link."""
 
 import errno
+import hashlib
 import os
 import stat
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from regraft.core.checkout_tree import Entry, Odd, object_hash
+from regraft.core.objects import Sha256
 from regraft.core.trees import EXECUTABLE, FILE, LINK
 
 PIECE = 1024 * 1024
@@ -101,3 +103,17 @@ def read(path: str | Path, limit: int, *, follow: bool = False) -> bytes | None:
         if not stat.S_ISREG(found.st_mode) or found.st_size > limit:
             return None
         return stream.read(limit)
+
+
+def digest(path: str | Path) -> Sha256 | None:
+    """The sha256 of a regular file, or of a link's target as text; None where it is neither or cannot be read."""
+    try:
+        if os.path.islink(path):  # noqa: PTH114 - os.readlink below
+            return Sha256(hashlib.sha256(b"link " + os.fsencode(os.readlink(path))).hexdigest())  # noqa: PTH115 - bytes
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(handle, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                return None
+            return Sha256(hashlib.file_digest(stream, "sha256").hexdigest())
+    except OSError:
+        return None

@@ -141,6 +141,7 @@ class Difference(Struct, frozen=True):
     path: str
     kind: DifferenceKind
     detail: str
+    inside: str = ""  # the outermost submodule that holds it
 
 
 class Extra(Struct, frozen=True):
@@ -148,6 +149,7 @@ class Extra(Struct, frozen=True):
 
     path: str
     kind: ExtraKind
+    sha256: Sha256 | None = None  # of what a module by its name holds, where it is untracked and can be read
 
 
 class FoundPatch(Struct, frozen=True):
@@ -185,7 +187,8 @@ class Checkout(Struct, frozen=True):
     extras: tuple[Extra, ...] = ()
     patches: tuple[FoundPatch, ...] = ()
     touched: tuple[str, ...] = ()  # paths that the carried patches change; that of a submodule ends in /
-    source_folders: tuple[str, ...] = ()  # folders of the tree that hold Python modules; "" is the root
+    source_folders: tuple[str, ...] = ()  # folders, those inside submodules too, that hold Python modules; "" is the root
+    pointers: tuple[str, ...] = ()  # of Git LFS, with the pointer's text where their content should be
     texts: tuple[tuple[str, bytes], ...] = ()  # (path, content) of what `Wanted.texts` names, from the expected tree
     tracked: frozenset[str] = frozenset()  # the paths that are compared, those inside submodules as well
 
