@@ -1,5 +1,6 @@
 """Where errors become exit codes: the only place that prints them."""
 
+import io
 import json
 import os
 import signal
@@ -43,7 +44,7 @@ class Boundary:
                 signal.signal(number, _terminate)
         if sys.stdout is None:  # closed by the caller; what is printed there is lost, and that is no success
             self._closed = True
-            sys.stdout = Path(os.devnull).open("w", encoding="utf-8")
+            sys.stdout = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
         return self
 
     def __exit__(
