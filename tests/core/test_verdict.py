@@ -447,16 +447,16 @@ def test_a_renamed_script_leaves_a_command_that_is_gone_or_leads_nowhere(
     ("found", "expected"),
     [
         (installed("proj", "1.0"), []),  # a wheel is the project's own
-        (installed("proj", "0.1.dev1", editable="/work/proj/python"), []),
+        (installed("proj", "0.1.dev1", editable="/lane/proj/python"), []),
         (installed("proj", "1.0", editable="/workspace/proj"), [("distribution-elsewhere", "error")]),
-        (installed("proj", "1.0", editable="/work/project"), [("distribution-elsewhere", "error")]),
+        (installed("proj", "1.0", editable="/lane/project"), [("distribution-elsewhere", "error")]),
     ],
 )
 def test_an_editable_project_must_be_the_checkout_that_is_tested(
     found: Installed, expected: list[tuple[str, str]]
 ) -> None:
     rest = tuple(one for one in ENVIRONMENT.distributions if one.name != "proj")
-    environment = replace(ENVIRONMENT, distributions=(*rest, found), project="/work/proj")
+    environment = replace(ENVIRONMENT, distributions=(*rest, found), project="/lane/proj")
     assert rules(case(CHECKOUT, environment)) == expected
 
 
