@@ -14,6 +14,7 @@ from regraft.adapters.git import Git
 from regraft.adapters.places import Places
 from regraft.core.objects import Commit, Sha256, Tree
 from regraft.core.observation import CarriedPatch, Checkout, Extra, Wanted
+from regraft.errors import OutsideError
 
 ENV = {
     "PATH": os.environ["PATH"],
@@ -83,6 +84,10 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def repo(template: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(template, tmp_path / "repo", symlinks=True))
+
+
+def sha256(data: bytes) -> Sha256:
+    return Sha256(hashlib.sha256(data).hexdigest())
 
 
 Look = Callable[..., Checkout]
@@ -186,7 +191,7 @@ def test_extras_are_told_apart(repo: Path, look: Look) -> None:
         Extra("build/x.py", "ignored"),
         Extra("notes.txt", "untracked"),
         Extra("pkg/_C.abi3.so", "ignored"),
-        Extra("pkg/new.py", "untracked"),
+        Extra("pkg/new.py", "untracked", sha256(b"")),
         Extra("pkg/old.py", "left-over"),
     )
 
@@ -207,7 +212,10 @@ def test_the_checkouts_own_configuration_is_never_run(repo: Path, look: Look, tm
     write(repo, {".git/info/attributes": b"* filter=x\n"})
     (repo / "pkg/core.py").write_bytes(b"changed\n")
     git_config = repo / ".git/config"
-    git_config.write_text(git_config.read_text() + '[include]\n\tpath = /nonexistent/x\n[core]\n\tworktree = "/"\n')
+    included = tmp_path / "included"
+    included.write_text(f"[core]\n\tfsmonitor = touch {mark}\n")
+    more = f'[include]\n\tpath = {included}\n\tpath = {tmp_path}/none\n[core]\n\tworktree = "/"\n'
+    git_config.write_text(git_config.read_text() + more)
     assert kinds(look(repo)) == {"pkg/core.py": "modified"}
     assert not mark.exists()
 
@@ -439,18 +447,19 @@ def lfs_pointer(content: bytes) -> bytes:
 def test_the_content_of_a_large_file_pointer_differs_only_through_the_filter(repo: Path, look: Look) -> None:
     content = b"\0weights\0"
     commit(repo, {".gitattributes": LFS, "w.bin": lfs_pointer(content)})
-    assert look(repo).differences == ()
+    found = look(repo)
+    assert (found.differences, found.pointers) == ((), ("w.bin",))
     (repo / "w.bin").write_bytes(content)
     found = look(repo)
-    assert kinds(found) == {"w.bin": "filter"}
+    assert (kinds(found), found.pointers) == ({"w.bin": "filter"}, ())
     assert found.tree == tree_of(repo)
     (repo / "w.bin").write_bytes(b"\0weightz\0")
     assert kinds(look(repo)) == {"w.bin": "modified"}
 
 
 def test_plain_content_under_a_large_file_filter_is_not_modified(repo: Path, look: Look) -> None:
-    commit(repo, {".gitattributes": LFS, "w.bin": b"\0plain\0"})
-    assert look(repo).differences == ()
+    commit(repo, {".gitattributes": LFS, "w.bin": b"\0plain\0", "pointer.txt": lfs_pointer(b"a text about pointers")})
+    assert (look(repo).differences, look(repo).pointers) == ((), ())
     (repo / "w.bin").write_bytes(lfs_pointer(b"\0plain\0"))
     assert kinds(look(repo)) == {"w.bin": "modified"}
 
@@ -492,6 +501,26 @@ def test_a_submodule_at_another_commit_and_one_that_is_not_checked_out(nested: P
     assert (kinds(found), found.tree) == ({"third/inner": "submodule-empty"}, planned.tree)
 
 
+def test_a_submodule_that_git_is_told_to_leave_out_may_be_empty(nested: Path, look: Look) -> None:
+    git(nested, "config", "--file", ".gitmodules", "submodule.third/inner.update", "none")
+    commit(nested)
+    shutil.rmtree(nested / "third/inner")
+    (nested / "third/inner").mkdir()
+    assert look(nested).differences == ()
+    git(nested, "config", "--file", ".gitmodules", "submodule.third/inner.update", "checkout")
+    commit(nested)
+    assert kinds(look(nested)) == {"third/inner": "submodule-empty"}
+
+
+def test_the_packages_of_a_submodule_are_source_folders_as_those_of_the_outer_tree(nested: Path, look: Look) -> None:
+    commit(nested / "third/inner", {"setup.py": b"", "pkg/__init__.py": b"", "pkg/sub/a.py": b""})
+    commit(nested)
+    assert look(nested).source_folders == ("pkg", "third/inner/pkg", "third/inner/pkg/sub")
+    commit(nested / "third/inner", {"__init__.py": b""})
+    commit(nested)
+    assert "third/inner" in look(nested).source_folders
+
+
 def test_a_submodule_whose_files_lost_their_repository_cannot_be_judged(nested: Path, look: Look) -> None:
     (nested / "third/inner/.git").unlink()
     assert kinds(look(nested)) == {"third/inner": "unreadable"}
@@ -509,4 +538,271 @@ def test_without_a_plan_the_own_head_and_the_patches_are_the_measure(repo: Path,
 
 def test_names_that_are_not_utf8_are_shown_with_escapes(repo: Path, look: Look) -> None:
     Path(os.fsdecode(bytes(repo) + b"/pkg/\xff.py")).write_bytes(b"")
-    assert look(repo).extras == (Extra("pkg/\\xff.py", "untracked"),)
+    assert look(repo).extras == (Extra("pkg/\\xff.py", "untracked", sha256(b"")),)
+
+
+# What would make a reader wait or fail
+
+
+def spoil_head_pipe(repo: Path) -> None:
+    (repo / ".git/HEAD").unlink()
+    os.mkfifo(repo / ".git/HEAD")
+
+
+def spoil_head_loop(repo: Path) -> None:
+    (repo / ".git/HEAD").unlink()
+    (repo / ".git/HEAD").symlink_to("HEAD")
+
+
+def spoil_head_folder(repo: Path) -> None:
+    (repo / ".git/HEAD").unlink()
+    (repo / ".git/HEAD").mkdir()
+
+
+def spoil_packed_refs(repo: Path) -> None:
+    git(repo, "pack-refs", "--all")
+    (repo / ".git/packed-refs").unlink()
+    os.mkfifo(repo / ".git/packed-refs")
+
+
+def spoil_git_pipe(repo: Path) -> None:
+    shutil.rmtree(repo / ".git")
+    os.mkfifo(repo / ".git")
+
+
+def spoil_git_loop(repo: Path) -> None:
+    shutil.rmtree(repo / ".git")
+    (repo / ".git").symlink_to(".git")
+
+
+def spoil_long_gitdir(repo: Path) -> None:
+    shutil.rmtree(repo / ".git")
+    (repo / ".git").write_text("gitdir: /" + "a" * 5000)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "state", "trouble"),
+    [
+        (spoil_head_pipe, "damaged", "its HEAD is no regular file"),
+        (spoil_head_loop, "damaged", "its HEAD cannot be read: Too many levels of symbolic links"),
+        (spoil_head_folder, "damaged", "its HEAD is no regular file"),
+        (spoil_packed_refs, "damaged", "its packed-refs is no regular file"),
+        (spoil_git_pipe, "damaged", "its .git is no regular file"),
+        (spoil_git_loop, "damaged", "its .git cannot be read: Too many levels of symbolic links"),
+        (spoil_long_gitdir, "dangling", "its .git file points to '/aaaa"),
+    ],
+)
+def test_a_repository_that_would_make_a_reader_wait_or_fail_is_named(
+    repo: Path, look: Look, spoil: Callable[[Path], None], state: str, trouble: str
+) -> None:
+    wanted = Wanted(Commit(git(repo, "rev-parse", "HEAD")), tree_of(repo))
+    spoil(repo)
+    found = look(repo, wanted)
+    assert (found.state, found.head, found.judged, found.tree) == (state, None, "content", wanted.tree)
+    assert (found.trouble or "").startswith(trouble)
+
+
+@pytest.mark.parametrize("name", ["refs/heads/" + "a" * 5000, "refs/heads/loop", "refs/heads/pipe", "refs/\0"])
+def test_a_head_that_names_a_ref_which_cannot_be_read_names_no_commit(repo: Path, look: Look, name: str) -> None:
+    wanted = Wanted(Commit(git(repo, "rev-parse", "HEAD")), tree_of(repo))
+    (repo / ".git/refs/heads/loop").symlink_to("loop")
+    os.mkfifo(repo / ".git/refs/heads/pipe")
+    os.mkfifo(repo / ".git/refs/tags/pipe")
+    (repo / ".git/HEAD").write_text(f"ref: {name}\n")
+    found = look(repo, wanted)
+    assert (found.state, found.head, found.judged, found.tree) == ("repository", None, "entries", wanted.tree)
+
+
+def test_a_head_that_is_a_link_to_a_ref_is_read(repo: Path, look: Look) -> None:
+    ref = git(repo, "symbolic-ref", "HEAD")
+    head, tree = Commit(git(repo, "rev-parse", "HEAD")), tree_of(repo)
+    (repo / ".git/HEAD").unlink()
+    (repo / ".git/HEAD").symlink_to(ref)
+    assert look(repo, Wanted(head, tree)).head == head
+
+
+def test_a_configuration_that_is_a_pipe_does_not_hang(repo: Path, look: Look) -> None:
+    wanted = Wanted(Commit(git(repo, "rev-parse", "HEAD")), tree_of(repo))
+    (repo / ".git/config").unlink()
+    os.mkfifo(repo / ".git/config")
+    found = look(repo, wanted)
+    assert (found.head, found.credentials, found.judged) == (wanted.commit, (), "entries")
+
+
+# Links of the image, below the root
+
+
+@pytest.fixture
+def rooted(repo: Path, tmp_path: Path) -> Path:
+    """An image whose checkout is /srv/lib, and which has a folder of the host's name for a stranger to fall for."""
+    root = tmp_path / "root"
+    (root / "srv").mkdir(parents=True)
+    shutil.move(repo, root / "srv/lib")
+    return root
+
+
+def look_below(root: Path, path: str, wanted: Wanted) -> Checkout:
+    with Git(ENV) as program:
+        return CheckoutFolders(program, Places(root.parent, root)).look("dep", path, wanted)
+
+
+@pytest.mark.parametrize(
+    ("link", "target", "path"),
+    [
+        ("opt/stack", "/srv", "/opt/stack/lib"),
+        ("opt/stack", "../srv", "/opt/stack/lib"),
+        ("opt/stack", "../../../../../srv", "/opt/stack/lib"),
+        ("stack", "/srv/lib", "/stack"),
+        ("stack", "/srv/../srv/./lib/", "/stack"),
+    ],
+)
+def test_a_link_of_the_image_leads_below_the_root_and_never_to_the_host(
+    rooted: Path, link: str, target: str, path: str
+) -> None:
+    inside = rooted / "srv/lib"
+    wanted = Wanted(Commit(git(inside, "rev-parse", "HEAD")), tree_of(inside))
+    (rooted / link).parent.mkdir(exist_ok=True)
+    (rooted / link).symlink_to(target)
+    found = look_below(rooted, path, wanted)
+    assert (found.state, found.real, found.tree) == ("repository", str(inside), wanted.tree)
+
+
+def test_what_only_the_host_has_is_not_there(repo: Path, rooted: Path, tmp_path: Path) -> None:
+    host = tmp_path / "host"
+    shutil.copytree(rooted / "srv/lib", host, symlinks=True)
+    (rooted / "stack").symlink_to(host)
+    assert look_below(rooted, "/stack", Wanted(None, None)).state == "absent"
+    inside = rooted / "srv/lib"
+    wanted = Wanted(Commit(git(inside, "rev-parse", "HEAD")), tree_of(inside))
+    shutil.rmtree(inside / ".git")
+    (inside / ".git").symlink_to(host / ".git")
+    assert look_below(rooted, "/srv/lib", wanted).state != "repository"
+    (inside / ".git").unlink()
+    (inside / ".git").write_text(f"gitdir: {host}/.git\n")
+    found = look_below(rooted, "/srv/lib", wanted)
+    assert (found.state, (found.trouble or "").endswith("not there below the root")) == ("dangling", True)
+
+
+def test_a_repository_behind_a_link_of_the_image_is_read_below_the_root(rooted: Path) -> None:
+    inside = rooted / "srv/lib"
+    wanted = Wanted(Commit(git(inside, "rev-parse", "HEAD")), tree_of(inside))
+    (rooted / "git").mkdir()
+    shutil.move(inside / ".git", rooted / "git/lib")
+    (inside / ".git").symlink_to("/git/lib")
+    shutil.move(rooted / "git/lib/objects", rooted / "git/objects")
+    (rooted / "git/lib/objects").symlink_to("/git/objects")
+    found = look_below(rooted, "/srv/lib", wanted)
+    assert (found.state, found.head, found.judged) == ("repository", wanted.commit, "entries")
+
+
+def test_a_loop_of_links_below_the_root_is_refused_by_name(rooted: Path) -> None:
+    (rooted / "stack").symlink_to("/stack")
+    with pytest.raises(OutsideError) as caught:
+        look_below(rooted, "/stack/lib", Wanted(None, None))
+    assert caught.value.code == "link-loop"
+
+
+def test_an_interpreter_is_found_below_the_root_and_none_of_the_hosts_is_started(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "srv/venv/bin").mkdir(parents=True)
+    (root / "srv/venv/bin/python").symlink_to("/usr/bin/env")
+    (root / "opt").symlink_to("/srv")
+    places = Places(tmp_path, root)
+    assert places.program("/opt/venv/bin/python") == str(root / "srv/venv/bin/python")
+    (root / "usr/bin").mkdir(parents=True)
+    (root / "usr/bin/env").write_text("the image's")
+    with pytest.raises(OutsideError) as caught:
+        places.program("/opt/venv/bin/python")
+    assert caught.value.code == "outside-root"
+
+
+# By content
+
+
+def without_git(repo: Path) -> Wanted:
+    wanted = Wanted(Commit(git(repo, "rev-parse", "HEAD")), tree_of(repo))
+    shutil.rmtree(repo / ".git")
+    return wanted
+
+
+def own_repository(nested: Path) -> None:
+    """As a submodule is that was cloned by hand: its repository lies in it."""
+    inner = nested / "third/inner"
+    (inner / ".git").unlink()
+    shutil.move(nested / ".git/modules/third/inner", inner / ".git")
+    config = inner / ".git/config"
+    config.write_text("".join(line for line in config.read_text().splitlines(keepends=True) if "worktree" not in line))
+
+
+def test_tracked_files_that_are_ignored_count_where_the_content_decides(repo: Path, look: Look) -> None:
+    write(repo, {"build/tracked.txt": b"t\n", "lib.so": b"so"})
+    git(repo, "add", "--force", "build/tracked.txt")
+    git(repo, "commit", "-q", "-m", "c")
+    write(repo, {"pkg/__pycache__/core.pyc": b"", "pkg/_C.so": b"generated"})
+    wanted = without_git(repo)
+    found = look(repo, wanted)
+    assert (found.judged, found.tree) == ("content", wanted.tree)
+    assert {one.path: one.kind for one in found.extras} == {
+        "lib.so": "ignored",
+        "pkg/__pycache__/core.pyc": "ignored",
+        "pkg/_C.so": "ignored",
+    }
+    write(repo, {"build/tracked.txt": b"other\n"})
+    found = look(repo, wanted)
+    assert found.tree != wanted.tree
+    assert "files that its .gitignore names and that may be tracked: 4" in (found.reason or "")
+
+
+def test_every_file_may_be_tracked_though_all_are_ignored(repo: Path, look: Look) -> None:
+    write(repo, {".gitignore": b"*\n"})
+    git(repo, "add", "--force", "-A")
+    git(repo, "commit", "-q", "-m", "c")
+    wanted = without_git(repo)
+    assert look(repo, wanted).tree == wanted.tree
+
+
+def test_an_ignore_file_that_the_planned_tree_has_not_hides_nothing_where_the_content_decides(
+    repo: Path, look: Look
+) -> None:
+    wanted = without_git(repo)
+    write(repo, {"docs/.gitignore": b".gitignore\nevil.py\n", "docs/evil.py": b"x = 1\n"})
+    found = look(repo, wanted)
+    assert found.tree == wanted.tree
+    assert found.extras == (
+        Extra("docs/.gitignore", "untracked"),
+        Extra("docs/evil.py", "untracked", sha256(b"x = 1\n")),
+    )
+
+
+def test_a_submodule_counts_by_its_own_head_and_is_judged_inside_where_the_content_decides(
+    nested: Path, look: Look
+) -> None:
+    own_repository(nested)
+    wanted = without_git(nested)
+    found = look(nested, wanted)
+    assert (found.judged, found.tree, found.differences, found.extras) == ("content", wanted.tree, (), ())
+    assert "its submodules were judged by their own HEAD: third/inner" in (found.reason or "")
+    write(nested, {"third/inner/lib.py": b"x = 2\n", "third/inner/new.py": b""})
+    found = look(nested, wanted)
+    assert (found.tree, kinds(found)) == (wanted.tree, {"third/inner/lib.py": "modified"})
+    assert [one.inside for one in found.differences] == ["third/inner"]
+    assert [one.path for one in found.extras] == ["third/inner/new.py"]
+    commit(nested / "third/inner")
+    assert look(nested, wanted).tree != wanted.tree
+
+
+def test_a_submodule_whose_commit_nothing_tells_is_the_exact_reason(nested: Path, look: Look) -> None:
+    found = look(nested, without_git(nested))
+    assert found.tree != found.expected
+    assert "nothing tells the commit of its submodules: third/inner" in (found.reason or "")
+
+
+def test_a_repository_that_was_put_into_the_checkout_is_no_submodule_and_hides_nothing(repo: Path, look: Look) -> None:
+    wanted = without_git(repo)
+    stray = repo / "pkg/stray"
+    stray.mkdir()
+    git(stray, "init", "-q")
+    commit(stray, {"evil.py": b"x = 1\n"})
+    found = look(repo, wanted)
+    assert found.tree == wanted.tree
+    assert [(one.path, one.kind) for one in found.extras] == [("pkg/stray/evil.py", "untracked")]

@@ -238,8 +238,117 @@ def test_a_finder_that_raises_is_an_answer(world: World) -> None:
     assert not found.ok
 
 
+def test_a_finder_is_called_with_three_values_as_an_import_does(world: World) -> None:
+    world.write({"checkout/lib.py": ""})
+    finder = f"""
+import importlib.util, sys
+class Finder:
+    def find_spec(self, fullname, path, target):
+        return importlib.util.spec_from_file_location("lib", {str(world.folder / "checkout/lib.py")!r}) if fullname == "lib" else None
+sys.meta_path.insert(0, Finder())
+"""
+    (world.site / "strict_finder.py").write_text(finder)
+    (world.site / "strict.pth").write_text("import strict_finder\n")
+    lib = world.describe("lib").modules["lib"]
+    assert lib.effective is not None
+    assert lib.effective.file == f"{world.folder}/checkout/lib.py"
+    assert [copy.file for copy in lib.copies] == [f"{world.folder}/checkout/lib.py"]
+
+
+def test_an_entry_of_the_search_path_that_is_no_text_is_passed_over_and_named(world: World) -> None:
+    world.write({"odd/lib.py": ""})
+    line = f"import sys, pathlib; sys.path.insert(0, pathlib.Path({str(world.folder / 'odd')!r}))\n"
+    (world.site / "odd.pth").write_text(line)
+    found = world.describe("lib")
+    assert found.modules["lib"].effective is None
+    # `site` reads the file twice in a virtual environment on some Pythons.
+    assert set(found.unread) == {f"PosixPath('{world.folder}/odd') on sys.path is no text: an import passes over it"}
+    assert all(isinstance(entry, str) for entry in found.sys_path)
+    assert world.load("lib").missing == "lib"
+
+
 def test_python_path_entries_that_are_not_there_are_named(world: World) -> None:
     assert world.describe(path=(world.folder, world.folder / "none")).absent == (f"{world.folder}/none",)
+
+
+# Byte code
+
+
+def cache(world: World, source: str, text: str | bytes) -> Path:
+    """Byte code of `text`, or these bytes, to be taken unchecked for `source`."""
+    path, other = world.folder / source, world.folder / "other.py"
+    code = "import importlib.util, sys; print(importlib.util.cache_from_source(sys.argv[1]))"
+    asked = subprocess.run([world.python, "-c", code, path], check=True, capture_output=True, text=True, env=CLEAN)
+    place = Path(asked.stdout.strip())
+    place.parent.mkdir(exist_ok=True)
+    if isinstance(text, bytes):
+        place.write_bytes(text)
+        return place
+    other.write_text(text)
+    code = (
+        "import py_compile as p, sys; p.compile(*sys.argv[1:], invalidation_mode=p.PycInvalidationMode.UNCHECKED_HASH)"
+    )
+    subprocess.run([world.python, "-c", code, other, place, path], check=True, env=CLEAN)
+    return place
+
+
+SOURCE = "def f(a, *, b=(1, 2.0, None)):\n    return {x for x in a if x in {1, 2, 'three'}}\n\n\nclass C:\n    g = lambda self: 0\n"
+
+
+@pytest.mark.parametrize("version", ["3.8", *sorted(FOUND.keys() - {"3.8"})])
+def test_byte_code_is_compared_on_every_python(templates: Callable[[str], Path], tmp_path: Path, version: str) -> None:
+    if version not in FOUND:
+        pytest.skip(f"there is no Python {version} on this machine")
+    world = make_world(templates, FOUND[version], tmp_path)
+    names = ("same.py", "inner.py", "none.py", "broken.py")
+    world.write({**dict.fromkeys(names, SOURCE), "broken.py": "print 'old'\n"})
+    cache(world, "same.py", SOURCE)
+    inner = cache(world, "inner.py", SOURCE.replace("'three'", "'four'"))
+    broken = cache(world, "broken.py", SOURCE)
+    found = world.machine().byte_code(world.image(), [f"{world.folder}/{name}" for name in names])
+    assert (found.compared, found.left, found.trouble) == (3, 0, None)
+    assert [(one.path, one.why) for one in found.stale] == [
+        (str(inner), "made from another source than the file beside it"),
+        (str(broken), "the source beside it does not compile: SyntaxError"),
+    ]
+
+
+def test_beyond_the_limit_byte_code_is_counted_and_not_compared(world: World) -> None:
+    names = [f"m{number}.py" for number in range(5)]
+    world.write(dict.fromkeys(names, SOURCE))
+    for name in names[1:]:
+        cache(world, name, SOURCE)
+    sources = [f"{world.folder}/{name}" for name in names]
+    found = world.machine().byte_code(world.image(), sources, limit=3)
+    assert (found.compared, found.left, found.stale) == (3, 1, ())
+
+
+def test_damaged_byte_code_is_stale_and_such_as_ends_the_process_is_trouble(world: World) -> None:
+    world.write({"lib.py": SOURCE})
+    whole = cache(world, "lib.py", SOURCE).read_bytes()
+    sources = [f"{world.folder}/lib.py"]
+    damaged = cache(world, "lib.py", whole[:16] + b"\xe3\x00")
+    found = world.machine().byte_code(world.image(), sources)
+    assert [(one.path, one.why) for one in found.stale] == [(str(damaged), "damaged: an import fails on it")]
+    cache(world, "lib.py", whole)
+    (world.site / "sitecustomize.py").write_text("import os, sys\nif 'limit' in ' '.join(sys.orig_argv): os._exit(3)")
+    stopped = world.machine().byte_code(world.image(), sources)
+    assert stopped.trouble == "the process ended with exit code 3 before it gave an answer"
+
+
+def test_an_import_is_tried_from_the_sources(world: World) -> None:
+    world.write({"lib.py": "import sys\n"})
+    cache(world, "lib.py", "raise RuntimeError('old code')\n")
+    found = world.load("lib", world.folder)
+    assert (found.ok, found.error) == (True, None)
+
+
+def test_the_manifests_own_folder_of_caches_is_the_one_that_is_looked_into(world: World) -> None:
+    world.write({"lib.py": SOURCE})
+    env = (("PYTHONPYCACHEPREFIX", str(world.folder / "caches")),)
+    assert cache(world, "lib.py", "other = 1\n").exists()
+    found = world.machine().byte_code(world.image(env=env), [f"{world.folder}/lib.py"])
+    assert (found.compared, found.stale) == (0, ())
 
 
 # Distributions

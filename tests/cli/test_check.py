@@ -114,3 +114,12 @@ def test_check_and_plan_say_the_same_of_a_missing_manifest(tmp_path: Path) -> No
     assert [one.returncode for one in answers] == [2, 2]
     assert answers[0].stderr == answers[1].stderr
     assert "sub/regraft.toml" in answers[0].stderr
+
+
+@pytest.mark.parametrize("words", [(), ("--image", "gpu")])
+def test_plan_and_probe_say_the_same_of_a_manifest_without_images(tmp_path: Path, words: tuple[str, ...]) -> None:
+    (tmp_path / "regraft.toml").write_text("[project]\nname = 'x'\n")
+    for command in (("plan",), ("image", "probe")):
+        done = regraft(*command, *words, cwd=tmp_path)
+        assert done.returncode == 2
+        assert "error: the manifest has no images" in done.stderr

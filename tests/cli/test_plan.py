@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from regraft.core.plan_document import decode_plan
+
 MANIFEST = """\
 [project]
 name = "miles"
@@ -590,3 +592,14 @@ def test_a_token_that_is_not_there_is_said_where_it_would_be_used(gate: Gate, to
     said = "sglang: UPSTREAM_TOKEN is unset or empty" in gate.run(body="ci-sglang-pr: #12", **token).out
     assert said == (token.get("UPSTREAM_TOKEN") != "secret")
     assert "token-unset" not in gate.run(body="ci-megatron-pr: feature", **token).out
+
+
+def test_a_shard_gets_its_own_plan_from_the_outputs(gate: Gate) -> None:
+    """As `jq` or `toJSON(fromJSON(...)[matrix.image])` hands it on: the same document in another layout."""
+    out = gate.project.parent / "plans"
+    answer = gate.run("--output", str(out), body="ci-sglang-pr: #12", actions=True)
+    for image in ("rocm", "cuda"):
+        handed_on = json.dumps(json.loads(answer.outputs["plan"])[image], indent=2)
+        plan = decode_plan(handed_on.encode(), "plan.json")
+        assert plan.image.name == image
+        assert plan == decode_plan((out / f"{image}.json").read_bytes(), image)

@@ -14,6 +14,7 @@ from cmarkgfm.cmark import Options
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import table
 
 from regraft.core.directive_reader import read_body
 from regraft.core.directives import Vocabulary
@@ -56,7 +57,9 @@ def github(text: str) -> str:
 
 
 def commonmark(text: str) -> str:
+    """With tables, which are looked for after raw HTML, as GitHub does."""
     parser = MarkdownIt("commonmark", {"maxNesting": 60}).enable("strikethrough")
+    parser.block.ruler.before("lheading", "late_table", table, {"alt": ["paragraph", "reference"]})
     html: str = parser.render(text.removeprefix("\ufeff"))
     return html
 
@@ -168,6 +171,7 @@ def bodies(draw: st.DrawFn) -> str:
 @example(body="> [a]: u\nci-x-pr: v1v\n")  # the quote goes on, for GitHub
 @example(body="http://a.b/`'><a href='`\nci-x-pr: v1v\n`<a href='`\n")  # the first backtick is part of the address
 @example(body="~~```~~~~~~\nci-x-pr: v1v\n`~~``")
+@example(body='~(u "~a~~\nci-x-pr: v1v\n(u "~b')
 @example(body="**a\nci-x-pr: v1v\n\x0b**")
 @example(body="|a|b|\n|-|-|\n</b>\na\n\t<pre>\nci-x-pr: v1v\n")  # raw HTML ends a table, for GitHub
 @example(body="</b>\u00a0\n```\n\nci-x-pr: v1v\n")  # no raw HTML for GitHub: the fence is one

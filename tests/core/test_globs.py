@@ -27,5 +27,36 @@ def test_a_pattern_matches_the_whole_path(pattern: str, path: str, answer: bool)
     assert bool(matching([pattern], [path])) is answer
 
 
+@pytest.mark.parametrize(
+    ("pattern", "answer"),
+    [
+        ("third/cutlass/**", True),
+        ("third/cutlass", True),
+        ("third/*", True),
+        ("third/**", True),
+        ("**", True),
+        ("**/*.cu", True),
+        ("**/include/x.h", True),
+        ("*/cutlass/include/x.h", True),
+        ("th?rd/c*s/include/*.h", True),
+        ("third/cutlass/include/x.h", True),
+        ("third/**/x.h", True),
+        ("th**h", True),
+        ("third/cutlass-old/**", False),
+        ("third/cut/**", False),
+        ("cutlass/**", False),
+        ("*", False),
+        ("*.cu", False),
+        ("third/*.cu", False),
+        ("*/include/**", False),
+        ("third/cutlas?/*", True),
+        ("third?cutlass/**", False),
+        ("other/**", False),
+    ],
+)
+def test_a_changed_submodule_matches_what_could_lie_in_it(pattern: str, answer: bool) -> None:
+    assert matching([pattern], ["third/cutlass/"]) == (("third/cutlass/",) if answer else ())
+
+
 def test_paths_keep_their_order_and_come_once() -> None:
     assert matching(["b", "*"], ["c", "b", "d/e", "a"]) == ("c", "b", "a")

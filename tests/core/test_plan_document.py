@@ -121,6 +121,18 @@ def edited(place: list[str | int], value: object) -> bytes:
     return json.dumps(raw).encode()
 
 
+PLACED = {"level": "notice", "code": "x", "message": "x", "line": 1, "column": 1}
+
+
+@pytest.mark.parametrize(
+    "source", [{"kind": "input", "line": None, "column": None}, {"kind": "body", "line": 9, "column": 2}]
+)
+def test_the_digest_does_not_cover_who_named_it(source: dict[str, object]) -> None:
+    """`docs/commands/show.md` says which fields are sealed."""
+    assert decode_plan(edited(["dependencies", "sglang", "source"], source), "plan.json").digest == PLAN.digest
+    assert decode_plan(edited(["notes", 0], PLACED), "plan.json").notes[0].line == 1
+
+
 @pytest.mark.parametrize(
     ("data", "code"),
     [
@@ -133,6 +145,18 @@ def edited(place: list[str | int], value: object) -> bytes:
         (edited(["dependencies", "sglang", "install"], ["rm", "-rf"]), "wrong-shape"),
         (edited(["dependencies", "sglang", "action"], "replace"), "wrong-shape"),
         (edited(["suites"], "stage-c"), "wrong-shape"),
+        (
+            edited(["dependencies", "sglang", "source"], {"kind": "body", "line": None, "column": None}),
+            "impossible-plan",
+        ),
+        (edited(["dependencies", "sglang", "source"], {"kind": "body", "line": 0, "column": 1}), "impossible-plan"),
+        (edited(["dependencies", "sglang", "source"], {"kind": "input", "line": 3, "column": 1}), "impossible-plan"),
+        (edited(["dependencies", "sglang", "source", "kind"], "unnamed"), "impossible-plan"),
+        (edited(["dependencies", "sglang", "ref"], None), "impossible-plan"),
+        (edited(["dependencies", "megatron", "ref"], "main"), "impossible-plan"),
+        (edited(["dependencies", "megatron", "source", "kind"], "lock"), "impossible-plan"),
+        (edited(["notes", 0, "line"], 3), "impossible-plan"),
+        (edited(["notes", 0], PLACED | {"column": -1}), "impossible-plan"),
         (edited(["schema"], "regraft.plan/2"), "wrong-schema"),
         (b"", "not-json"),
         (b"[" * 100_000, "not-json"),

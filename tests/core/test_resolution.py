@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from regraft.core import remote_failures
 from regraft.core.manifest import Dependency
+from regraft.core.ref_parser import parse_ref
 from regraft.core.refs import HashRef, NameRef, PullRef, Ref, Repository
 from regraft.core.repository_url import allowed, parse_repository_url, public
 from regraft.core.resolution import Place, Tip, parse_tips, pick_commit, pick_hash, pick_name
@@ -94,6 +95,24 @@ def test_the_nearest_names_are_few_and_the_closest_first() -> None:
         pick_name(NameRef("relaese-10"), tips, PLACE)
     assert str(caught.value.hint).startswith("did you mean 'release-10', 'relaese-100', ")
     assert str(caught.value.hint).count("'") == 10
+
+
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [
+        ("origin/main", "did you mean 'main'?"),
+        ("remotes/origin/main", "did you mean 'main'?"),
+        ("upstream/fix/a", "did you mean 'fix/a'?"),
+        ("heads/main", "did you mean 'refs/heads/main', 'main'?"),
+        ("tags/v1.2.3", "did you mean 'v1.2.3', 'refs/tags/v1.2.3'?"),
+        ("origin/absent", "look at its branches and tags"),
+    ],
+)
+def test_a_name_with_gits_own_prefix_is_offered_without_it(written: str, hint: str) -> None:
+    tips = [Tip(name, A, A) for name in ("refs/heads/main", "refs/heads/fix/a", "refs/tags/v1.2.3")]
+    with pytest.raises(InputError) as caught:
+        pick_name(NameRef(written), tips, PLACE)
+    assert (caught.value.code, caught.value.hint) == ("no-such-ref", hint)
 
 
 @pytest.mark.parametrize(
@@ -204,6 +223,14 @@ def test_where_a_ref_is_not_looked_up(ref: Ref, url: str) -> None:
     with pytest.raises(InputError) as caught:
         url_of(ref, Dependency("sglang", url, None, "k", (), None, None), "body:2:1")
     assert (caught.value.code, caught.value.where) == ("not-allowed", "body:2:1")
+
+
+@pytest.mark.parametrize("url", [OWN.url, "upstream"])
+def test_a_branch_that_reads_as_a_pull_request_is_offered_its_full_name(url: str) -> None:
+    with pytest.raises(InputError) as caught:
+        url_of(parse_ref("feat/x#12"), Dependency("sglang", url, None, "k", (), None, None), "body:2:1")
+    assert "refs/heads/feat/x#12" in str(caught.value.hint)
+    assert parse_ref("refs/heads/feat/x#12").target == NameRef("feat/x#12", "branch")
 
 
 # What git says, as read from its source and from servers.

@@ -10,6 +10,7 @@ from regraft.core.findings import Finding
 from regraft.core.manifest import Baked, Dependency, Image, Lock, Manifest
 from regraft.core.objects import Commit, Sha256, Tree
 from regraft.core.observation import (
+    ByteCode,
     Checkout,
     Command,
     Difference,
@@ -23,6 +24,8 @@ from regraft.core.observation import (
     Observation,
     PathFile,
     Place,
+    Portion,
+    StaleCode,
     Unreadable,
 )
 from regraft.core.plan import Plan, PlannedDependency, PlannedImage, PlannedPatch, Source
@@ -106,6 +109,7 @@ CHECKOUT = Checkout(
     patches=(FoundPatch("p.patch", P, "applied"),),
     touched=("lib/core.py",),
     source_folders=("lib",),
+    tracked=frozenset({"lib/__init__.py", "lib/core.py"}),
 )
 
 BAKED = Baked("lib", HERE, (), ("lib",), ("lib",), (), (), (), "stop", ("p.patch",))
@@ -243,6 +247,76 @@ def test_a_namespace_needs_a_portion_in_the_checkout_and_may_have_others() -> No
     assert rules(case(CHECKOUT, environment(place(None, "/other/lib")), elsewhere)) == [("import-elsewhere", "error")]
 
 
+def test_two_files_of_the_checkout_are_no_second_copy_with_a_copy_to_uninstall() -> None:
+    """A finder of setuptools finds the source, and an import the compiled module beside it."""
+    source = place(f"{HERE}/lib/core.py", via="finder")
+    compiled = place(f"{HERE}/lib/core.so")
+    found = replace(
+        ENVIRONMENT, modules={"lib.core": module("lib.core", compiled, source)}, extension_suffixes=(".so",)
+    )
+    loaded = {"lib.core": Import("lib.core", ok=True, file=compiled.file)}
+    checkout = replace(CHECKOUT, extras=(Extra("lib/core.so", "ignored"),))
+    baked = replace(BAKED, imports=("lib.core",))
+    assert ("shadowed-source", "error") in rules(case(checkout, found, loaded, baked=baked))
+    assert "second-copy" not in dict(rules(case(checkout, found, loaded, baked=baked)))
+    meant = replace(baked, rebuild_when=("lib/*.py",))
+    assert [one for one in rules(case(checkout, found, loaded, baked=meant)) if one[1] == "error"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "rule"),
+    [
+        ("lib.core", f"{HERE}/lib/core.py", None),
+        ("lib._version", f"{HERE}/lib/_version.py", None),  # generated: the tree has no such module
+        ("lib.core", f"{HERE}/build/lib/core.so", "import-untracked"),
+        ("fast", f"{HERE}/build/fast.so", None),
+        ("other", f"{HERE}/build/other.py", "import-untracked"),
+        ("lib.core", f"{HERE}/venv/site-packages/lib/core.py", "import-elsewhere"),
+        ("fast", f"{HERE}/venv/site-packages/fast.so", "import-elsewhere"),
+    ],
+)
+def test_what_lies_in_the_checkout_is_not_for_that_the_checkouts(name: str, file: str, rule: str | None) -> None:
+    found = replace(
+        ENVIRONMENT,
+        modules={name: module(name, place(file))},
+        extension_suffixes=(".so",),
+        prefix=f"{HERE}/venv",
+        purelib=f"{HERE}/venv/site-packages",
+    )
+    loaded = {name: Import(name, ok=True, file=file)}
+    made = rules(case(CHECKOUT, found, loaded, baked=replace(BAKED, imports=(name,))))
+    assert made == ([(rule, "error")] if rule else [])
+
+
+def test_a_checkout_inside_the_environment_is_a_checkout() -> None:
+    """`pip install -e git+...` puts it below the environment's own folder."""
+    assert rules(case(CHECKOUT, replace(ENVIRONMENT, prefix="/src"))) == []
+
+
+def test_a_portion_with_more_modules_than_are_listed_is_told() -> None:
+    space = place(None, f"{HERE}/lib", "/other/lib")
+    portions = (Portion(f"{HERE}/lib", ("core",)), Portion("/other/lib", ("more",), whole=False))
+    found = replace(ENVIRONMENT, modules={"lib": replace(module("lib", space), portions=portions)})
+    loaded = {"lib": Import("lib", ok=True, paths=space.locations)}
+    assert rules(case(CHECKOUT, found, loaded)) == [("not-looked-into", "warning")]
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (ByteCode(9), []),
+        (ByteCode(1, (StaleCode(f"{HERE}/x.pyc", "why"),)), [("stale-bytecode", "error")]),
+        (ByteCode(5, left=2), [("bytecode-not-compared", "warning")]),
+        (ByteCode(0, trouble="it was ended by signal 11"), [("bytecode-not-compared", "error")]),
+    ],
+)
+@pytest.mark.parametrize("planned", [PLANNED, KEPT])
+def test_byte_code(code: ByteCode, expected: list[tuple[str, str]], planned: PlannedDependency) -> None:
+    found = case(planned=planned, baseline=None)
+    found = replace(found, observation=replace(found.observation, byte_code={"lib": code}))
+    assert [one for one in rules(found) if "code" in one[0]] == expected
+
+
 DEEP = replace(BAKED, imports=("lib.core",))
 MISSING = {"lib.core": Import("lib.core", ok=False, error="ModuleNotFoundError: no", missing="lib.core")}
 
@@ -367,6 +441,23 @@ def test_a_renamed_script_leaves_a_command_that_is_gone_or_leads_nowhere(
 ) -> None:
     command = Command("lib", "lib-serve", "lib.serve", exists, found)
     assert rules(case(CHECKOUT, replace(ENVIRONMENT, commands=(command,)))) == [rule]
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (installed("proj", "1.0"), []),  # a wheel is the project's own
+        (installed("proj", "0.1.dev1", editable="/lane/proj/python"), []),
+        (installed("proj", "1.0", editable="/workspace/proj"), [("distribution-elsewhere", "error")]),
+        (installed("proj", "1.0", editable="/lane/project"), [("distribution-elsewhere", "error")]),
+    ],
+)
+def test_an_editable_project_must_be_the_checkout_that_is_tested(
+    found: Installed, expected: list[tuple[str, str]]
+) -> None:
+    rest = tuple(one for one in ENVIRONMENT.distributions if one.name != "proj")
+    environment = replace(ENVIRONMENT, distributions=(*rest, found), project="/lane/proj")
+    assert rules(case(CHECKOUT, environment)) == expected
 
 
 def test_the_projects_own_distribution_must_be_there() -> None:
@@ -566,8 +657,19 @@ def test_paths_that_an_install_does_not_bring_in(field: str, rule: str) -> None:
     assert [one.path for one in finding.witnesses] == ["csrc/a.cu"]
     assert f"between the baked {OLD} and {NEW}" in finding.message
     assert rules(case(baked=baked, changed={"lib": ("lib/a.py",)})) == []
-    assert rules(case(baked=baked, changed={"lib": None})) == [(rule, "note")]
-    assert rules(case(baked=baked, changed={})) == [(rule, "note")]
+    assert [one.path for one in only(case(baked=baked, changed={"lib": ("csrc/",)}), rule).witnesses] == ["csrc/"]
+
+
+@pytest.mark.parametrize(("field", "rule"), [("not_installed", "not-installed"), ("rebuild_when", "rebuild-when")])
+@pytest.mark.parametrize("changed", [{"lib": None}, {}])
+def test_that_it_is_not_known_whether_they_changed_stops(field: str, rule: str, changed: dict[str, Any]) -> None:
+    baked = replace(BAKED, **{field: ("csrc/**",)})
+    finding = only(case(baked=baked, changed=changed), rule)
+    assert (finding.severity, finding.fix) == ("error", f"fetch {OLD} and {NEW} into the checkout's own repository")
+    bare = only(case(baked=baked, changed=changed, baseline=None), rule)
+    assert (bare.severity, "regraft image probe --write" in (bare.fix or "")) == ("error", True)
+    kept = replace(KEPT, commit=OLD, tree=OLD_TREE)
+    assert rule not in dict(rules(case(baked=baked, planned=kept, changed=changed)))
 
 
 def test_the_interpreter_must_be_one_that_the_source_takes() -> None:

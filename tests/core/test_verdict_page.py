@@ -4,10 +4,17 @@ import ast
 import re
 from pathlib import Path
 
-from regraft.core import imports, verdict, verdict_checkout, verdict_distributions, verdict_environment
+from regraft.core import (
+    imports,
+    verdict,
+    verdict_checkout,
+    verdict_distributions,
+    verdict_environment,
+    verdict_modules,
+)
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/commands/verify.md"
-MODULES = (imports, verdict, verdict_checkout, verdict_distributions, verdict_environment)
+MODULES = (imports, verdict, verdict_checkout, verdict_distributions, verdict_environment, verdict_modules)
 
 
 def rules() -> set[str]:

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -71,8 +72,9 @@ rebuild-when = ["csrc/**"]
 """
 
 
-def run(*argv: str, cwd: Path) -> str:
-    done = subprocess.run(argv, cwd=cwd, env=ENV, check=False, capture_output=True, text=True)
+def run(*argv: str, cwd: Path, home: Path | None = None) -> str:
+    env = {**ENV, "HOME": str(home)} if home else ENV
+    done = subprocess.run(argv, cwd=cwd, env=env, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -384,7 +386,34 @@ def test_compiled_inputs_that_changed_need_a_rebuild(world: World) -> None:
     found = world.found(baseline)
     assert [one.path for one in found["rebuild-when"].witnesses] == ["csrc/a.cu"]
     assert found["rebuild-when"].severity == "error"
-    assert world.found(None)["rebuild-when"].severity == "note"
+
+
+def test_without_a_baseline_what_the_install_does_not_rebuild_stops(world: World) -> None:
+    world.bake()
+    world.install()
+    finding = world.found(None)["rebuild-when"]
+    assert (finding.severity, "regraft image probe --write" in (finding.fix or "")) == ("error", True)
+    world.manifest_text = MANIFEST.replace('rebuild-when = ["csrc/**"]', "")
+    assert world.errors(None) == []
+
+
+def test_a_submodule_that_moved_needs_a_rebuild(world: World) -> None:
+    old, new = "1" * 40, "2" * 40
+    git(world.lib, "checkout", "-q", "--force", "new")
+    commits = []
+    for link in (old, new):
+        git(world.lib, "update-index", "--add", "--cacheinfo", f"160000,{link},third/cutlass")
+        git(world.lib, "commit", "-q", "-m", link)
+        commits.append(git(world.lib, "rev-parse", "HEAD"))
+    world.first, world.second = commits
+    (world.lib / "third/cutlass").mkdir(parents=True)
+    baseline = world.baked().probe()
+    world.install()
+    for pattern in ("third/cutlass/**", "third/cutlass/include/x.h", "**/*.cu"):
+        world.manifest_text = MANIFEST.replace('"csrc/**"', f'"{pattern}"')
+        assert [one.path for one in world.found(baseline)["rebuild-when"].witnesses] == ["third/cutlass/"]
+    world.manifest_text = MANIFEST
+    assert "rebuild-when" not in world.found(baseline)
 
 
 def test_a_carried_patch_that_the_image_had_not_may_need_a_rebuild_too(world: World) -> None:
@@ -415,7 +444,11 @@ def test_a_repository_that_cannot_be_read_is_proved_by_content(world: World) -> 
     (world.lib / ".git").write_text("gitdir: ../../.git/modules/lib\n")
     found = world.found(baseline, plan)
     assert found.keys() == {"no-repository", "proved-by-content", "rebuild-when"}
-    assert {one.severity for one in found.values()} == {"note"}
+    assert [one.rule for one in found.values() if one.severity != "note"] == ["rebuild-when"]
+    assert f"fetch {world.first} and {world.second}" in (found["rebuild-when"].fix or "")
+    world.manifest_text = MANIFEST.replace('rebuild-when = ["csrc/**"]', "")
+    plan = replace(plan, manifest=world.manifest.sha256)
+    assert world.errors(baseline, plan) == []
     write(world.lib, {"python/lib/core.py": "one = 1\ntwo = 3\n"})
     assert world.errors(baseline, plan) == ["not-proved"]
 
@@ -470,6 +503,236 @@ def test_a_path_variable_of_the_caller_is_noted_and_not_used(world: World) -> No
     world.install()
     verified = world.verify(baseline, PYTHONPATH="/elsewhere")
     assert [(one.rule, one.severity) for one in verified.findings] == [("ambient-python-path", "note")]
+
+
+# Copies that lie in the checkout, and what stands before its sources
+
+
+def commit(world: World, files: dict[str, str]) -> None:
+    """A third commit, installed in the way of a project's shell."""
+    git(world.lib, "checkout", "-q", "--force", "new")
+    write(world.lib, files)
+    git(world.lib, "add", "-A")
+    git(world.lib, "commit", "-q", "-m", "3")
+    world.second = git(world.lib, "rev-parse", "HEAD")
+    world.install()
+
+
+def old_copy(world: World, folder: Path) -> None:
+    """What a build of the first commit leaves: the package, and nothing of git."""
+    for name in ("__init__.py", "core.py", "heavy.py", "version.py"):
+        write(folder, {f"lib/{name}": git(world.lib, "show", f"{world.first}:python/lib/{name}") + "\n"})
+
+
+def without_python_path(world: World) -> None:
+    world.manifest_text = world.manifest_text.replace('python-path = ["/stack/lib/python"]\n', "")
+
+
+def test_an_old_wheel_in_an_environment_inside_the_checkout_is_not_the_checkouts(world: World) -> None:
+    baseline = world.bake()
+    without_python_path(world)
+    world.manifest_text = world.manifest_text.replace("/venv/bin/python", "/stack/lib/.venv/bin/python")
+    commit(world, {".gitignore": "*.so\n__pycache__/\n.venv/\n"})
+    shutil.copytree(world.root / "venv", world.lib / ".venv", symlinks=True)
+    assert world.errors(baseline) == []  # the environment may well lie there
+    site = next((world.lib / ".venv/lib").glob("python3*/site-packages"))
+    (site / "__editable__.lib.pth").unlink()
+    old_copy(world, site)
+    found = [one for one in world.verify(baseline).findings if one.severity == "error"]
+    assert {one.rule for one in found} == {"import-elsewhere"}
+    assert f"lib is imported from {site}/lib/__init__.py" in found[0].message
+    assert "that is the environment, which merely lies in the checkout" in found[0].message
+
+
+def test_a_path_file_that_leads_to_an_old_build_in_the_checkout_is_red(world: World) -> None:
+    baseline = world.bake()
+    without_python_path(world)
+    commit(world, {".gitignore": "build/\n__pycache__/\n"})
+    old_copy(world, world.lib / "build/lib")
+    (world.site / "__editable__.lib.pth").write_text(f"{world.lib}/build/lib\n")
+    found = [one for one in world.verify(baseline).findings if one.severity == "error"]
+    assert {one.rule for one in found} == {"import-untracked"}
+    assert f"lib is imported from {world.lib}/build/lib/lib/__init__.py" in found[0].message
+    assert "the planned source is python/lib/__init__.py" in found[0].message
+    assert (found[0].witnesses[0].path, found[0].witnesses[0].line) == (f"{world.site}/__editable__.lib.pth", 1)
+
+
+def test_an_old_build_behind_the_planned_sources_is_red_too(world: World) -> None:
+    baseline = world.bake()
+    commit(world, {".gitignore": "build/\n__pycache__/\n"})
+    old_copy(world, world.lib / "build/lib")
+    (world.site / "zzz.pth").write_text(f"{world.lib}/build/lib\n")
+    assert world.errors(baseline) == ["import-untracked"]
+
+
+def test_a_generated_module_may_be_imported(world: World) -> None:
+    baseline = world.bake()
+    world.manifest_text = MANIFEST.replace('"lib.core"]', '"lib.core", "lib._made"]')
+    commit(world, {".gitignore": "_made.py\n__pycache__/\n"})
+    write(world.lib, {"python/lib/_made.py": "number = 1\n"})
+    assert world.errors(baseline) == []
+
+
+def compile_into_cache(world: World, source: str, text: str, mode: str) -> Path:
+    """Byte code of `text` where that of `source` belongs, by the image's interpreter; the source stays as it is."""
+    path, other = world.lib / source, world.folder / "other.py"
+    other.write_text(text)
+    os.utime(other, (1_700_000_000, 1_700_000_000))
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    code = """
+import importlib.util, py_compile, sys
+source, other, mode = sys.argv[1:]
+cache = importlib.util.cache_from_source(source)
+py_compile.compile(other, cache, source, doraise=True, invalidation_mode=py_compile.PycInvalidationMode[mode])
+print(cache)
+"""
+    argv = [str(world.root / "venv/bin/python"), "-c", code, str(path), str(other), mode]
+    return Path(run(*argv, cwd=world.folder))
+
+
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("mode", ["TIMESTAMP", "UNCHECKED_HASH"])
+def test_byte_code_of_another_source_is_red_where_an_import_takes_it(world: World, mode: str, kept: bool) -> None:
+    baseline = world.bake()
+    if not kept:
+        world.install()
+    plan = world.keep(baseline) if kept else world.plan()
+    number = "1" if kept else "2"
+    honest = compile_into_cache(world, "python/lib/version.py", f"version = {number}\n", mode)
+    assert (honest.exists(), world.errors(baseline, plan)) == (True, [])
+    stale = compile_into_cache(world, "python/lib/version.py", "version = 9\n", mode)
+    finding = world.found(baseline, plan)["stale-bytecode"]
+    assert finding.severity == "error"
+    assert [one.path for one in finding.witnesses] == [str(stale)]
+    # The interpreter does take it:
+    code = "import lib.version; print(lib.version.version)"
+    argv = [str(world.root / "venv/bin/python"), "-B", "-c", code]
+    assert run(*argv, cwd=world.folder) == "9"
+
+
+def test_byte_code_that_an_import_does_not_take_is_no_finding(world: World) -> None:
+    baseline = world.bake()
+    world.install()
+    cache = compile_into_cache(world, "python/lib/version.py", "version = 9\n", "TIMESTAMP")
+    os.utime(world.lib / "python/lib/version.py", (1_800_000_000, 1_800_000_000))
+    shutil.copy(cache, cache.with_name("heavy.cpython-30.pyc"))
+    (cache.with_name(cache.name.replace("version", "core"))).write_bytes(b"no byte code")
+    assert world.errors(baseline) == []
+
+
+def test_byte_code_whose_source_has_gone_is_a_module_that_nobody_planned(world: World) -> None:
+    baseline = world.bake()
+    commit(world, {".gitignore": "*.pyc\n"})
+    cache = compile_into_cache(world, "python/lib/version.py", "version = 9\n", "TIMESTAMP")
+    shutil.copy(cache, world.lib / "python/lib/version.pyc")  # its source goes before it
+    assert "untracked-module" not in world.errors(baseline)
+    cache.unlink()
+    shutil.copy(world.lib / "python/lib/version.pyc", world.lib / "python/lib/gone.pyc")
+    found = world.found(baseline)
+    assert [one.path for one in found["untracked-module"].witnesses] == ["python/lib/gone.pyc"]
+    assert found["untracked-module"].severity == "error"
+
+
+SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
+
+
+def test_a_compiled_module_beside_its_tracked_source_is_red(world: World) -> None:
+    baseline = world.bake()
+    write(world.lib, {f"python/lib/heavy{SUFFIX}": "", "python/lib/core.cpython-30-x86_64-linux-gnu.so": ""})
+    keep = world.found(baseline, world.keep(baseline))
+    assert keep["shadowed-source"].severity == "warning"
+    world.install()
+    finding = world.found(baseline)["shadowed-source"]
+    assert world.errors(baseline) == ["shadowed-source"]
+    assert [(one.path, one.message) for one in finding.witnesses] == [
+        (f"python/lib/heavy{SUFFIX}", "taken in place of python/lib/heavy.py")
+    ]
+    world.manifest_text = MANIFEST.replace('["csrc/**"]', '["python/lib/heavy.py"]')
+    assert world.errors(baseline) == []
+
+
+def test_an_ignored_package_beside_a_tracked_module_goes_before_it(world: World) -> None:
+    baseline = world.bake()
+    commit(world, {".gitignore": "heavy/\n__pycache__/\n"})
+    write(world.lib, {"python/lib/heavy/__init__.py": ""})
+    assert world.errors(baseline) == ["shadowed-source"]
+
+
+SPACE = {"python/space/core/__init__.py": "", "python/space/deep/leaf.py": "", ".gitignore": "__pycache__/\n"}
+
+
+@pytest.mark.parametrize("behind", [False, True])
+def test_a_namespace_whose_other_portion_has_the_same_package_is_red(world: World, behind: bool) -> None:
+    baseline = world.bake()
+    world.manifest_text = MANIFEST.replace('imports = ["lib", "lib.core"]', 'imports = ["space"]')
+    if not behind:
+        without_python_path(world)
+    commit(world, SPACE)
+    # The site's own folder comes before what its .pth files add.
+    write(world.site, {"space/core/__init__.py": "", "space/other/__init__.py": "", "space/deep/twig.py": ""})
+    finding = world.found(baseline)["second-copy"]
+    assert world.errors(baseline) == ["second-copy"]
+    assert f"space.core is in two portions of space: {world.lib}/python/space/core" in finding.message
+    assert f"{world.site}/space/core" in finding.message
+    assert any(one.path == str(world.site) for one in finding.witnesses)
+    shutil.rmtree(world.site / "space/core")
+    assert world.errors(baseline) == []  # other portions with other modules are what a namespace is for
+    write(world.site, {"space/deep/leaf.py": ""})
+    assert "space.deep.leaf is in two portions" in world.found(baseline)["second-copy"].message
+
+
+def test_a_namespace_above_a_declared_package_is_looked_at_as_well(world: World) -> None:
+    baseline = world.bake()
+    world.manifest_text = MANIFEST.replace('imports = ["lib", "lib.core"]', 'imports = ["space.deep.leaf"]')
+    commit(world, SPACE)
+    write(world.site, {"space/core.py": ""})
+    assert "space.core is in two portions of space" in world.found(baseline)["second-copy"].message
+
+
+def test_a_namespace_that_the_planned_tree_has_no_part_of_is_elsewhere(world: World) -> None:
+    baseline = world.bake()
+    world.manifest_text = MANIFEST.replace('imports = ["lib", "lib.core"]', 'imports = ["space"]')
+    write(world.lib, {"python/space/__pycache__/x.txt": ""})
+    world.install()
+    assert world.errors(baseline) == ["import-elsewhere"]
+
+
+# The project's own install
+
+
+INSTALLED = MANIFEST.replace(
+    "[dependencies.lib]", 'install = [["python", "-m", "pip", "install", "."]]\n\n[dependencies.lib]'
+)
+
+
+def test_a_project_that_was_never_installed_is_red_though_the_image_had_none_either(world: World) -> None:
+    baseline = replace(world.bake(), environment=tuple(one for one in world.bake().environment if one.name != "proj"))
+    world.install()
+    shutil.rmtree(world.site / "proj-1.0.dist-info")
+    assert world.found(baseline)["distribution-missing"].severity == "warning"
+    world.manifest_text = INSTALLED
+    assert world.errors(baseline) == ["distribution-missing"]
+    world.metadata("proj", "1.0")
+    assert world.errors(baseline) == []
+
+
+def test_a_dependencys_distribution_that_its_install_did_not_bring_is_red(world: World) -> None:
+    baseline = world.bake()
+    world.manifest_text = MANIFEST.replace('distributions = ["lib"]', 'distributions = ["lib", "lib-kernel"]')
+    keep = world.found(baseline, world.keep(baseline))
+    assert keep["distribution-missing"].severity == "warning"
+    world.install()
+    assert world.errors(baseline) == ["distribution-missing"]
+
+
+def test_a_project_that_is_installed_from_another_folder_is_red(world: World) -> None:
+    baseline = world.bake()
+    world.install()
+    (world.folder / "link").symlink_to("project")
+    for folder, errors in ((world.folder / "baked-project", ["distribution-elsewhere"]), (world.folder / "link", [])):
+        url = f'{{"url": "file://{folder}", "dir_info": {{"editable": true}}}}'
+        write(world.site, {"proj-1.0.dist-info/direct_url.json": url})
+        assert world.errors(baseline) == errors
 
 
 # What is kept, and the baseline
@@ -588,7 +851,8 @@ def build_wheel(*arguments, **more):
 def installable(world: World, files: dict[str, str]) -> Path:
     """The interpreter, with pip, of an image whose checkout has these files more."""
     python = world.root / "venv/bin/python"
-    run(str(python), "-m", "ensurepip", cwd=world.folder)
+    run(str(python), "-m", "ensurepip", cwd=world.folder, home=world.folder / "home")
+    world.manifest_text = MANIFEST.replace('rebuild-when = ["csrc/**"]', "")  # no baseline says what changed
     git(world.lib, "checkout", "-q", "--force", "new")
     write(world.lib, {**files, ".gitignore": "*.egg-info/\nbuild/\n__pycache__/\n"})
     git(world.lib, "add", "-A")
@@ -605,7 +869,7 @@ def test_an_editable_install_by_pip_is_proved(world: World) -> None:
     build = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
     python = installable(world, {"python/backend.py": BACKEND, "python/pyproject.toml": build})
     argv = ["-m", "pip", "install", "-q", "--no-index", "--no-deps", "--no-build-isolation", "-e", "python"]
-    run(str(python), *argv, cwd=world.lib)
+    run(str(python), *argv, cwd=world.lib, home=world.folder / "home")
     assert world.errors(None) == []
     assert world.verify(None).observation.imports["lib"].file == f"{world.lib}/python/lib/__init__.py"
     (python.parent / "lib-run").unlink()
@@ -620,7 +884,7 @@ def test_an_egg_link_by_an_old_setuptools_is_proved_and_one_that_leads_elsewhere
     python = installable(world, {"python/setup.py": setup})
     if subprocess.run([python, "-c", "import setuptools"], env=ENV, capture_output=True, check=False).returncode:
         pytest.skip("this Python does not bring setuptools along")
-    run(str(python), "setup.py", "-q", "develop", "--no-deps", cwd=world.lib / "python")
+    run(str(python), "setup.py", "-q", "develop", "--no-deps", cwd=world.lib / "python", home=world.folder / "home")
     links = [one for one in world.verify(None).observation.environment.distributions if one.kind == "egg-link"]
     if not links:
         pytest.skip("this setuptools makes no egg-links any more")

@@ -14,10 +14,11 @@ from msgspec.structs import replace
 from regraft.adapters import disk, git_folder
 from regraft.adapters.checkout_content import Content
 from regraft.adapters.checkout_objects import CheckoutObjects, Expected
+from regraft.adapters.checkout_whole import WholeContent
 from regraft.adapters.git import Git
 from regraft.adapters.git_folder import Found
 from regraft.adapters.places import Places
-from regraft.core.checkout_tree import clean_text, source_folders, tree_hash
+from regraft.core.checkout_tree import clean_text, tree_hash
 from regraft.core.objects import Commit
 from regraft.core.observation import Checkout, FoundPatch, Outcome, Wanted
 from regraft.core.patterns import regex
@@ -48,6 +49,13 @@ class CheckoutFolders:
     def look(self, dependency: str, path: str, wanted: Wanted) -> Checkout:
         """What is at `path`, compared with `wanted`. Raises OutsideError where git or the disk fails."""
         place = self._places.of(path)
+        try:
+            return self._look(dependency, path, place, wanted)
+        except OSError as error:
+            where = clean_text(str(error.filename or place))
+            raise OutsideError("unreadable", f"{where!r:.200} cannot be read: {error.strerror}") from None
+
+    def _look(self, dependency: str, path: str, place: Path, wanted: Wanted) -> Checkout:
         opened = self.open(place)
         found = opened.found
         base = Checkout(dependency, path, clean_text(os.path.realpath(place)), found.state, found.trouble)
@@ -61,16 +69,12 @@ class CheckoutFolders:
                 head=head,
                 shallow=found.git.shallow(),
                 unfinished=found.git.unfinished(),
-                credentials=self._credentials(found.git.common / "config"),
+                credentials=self._credentials(found.git.config()),
             )
-        try:
-            return self._judge(base, opened, wanted, head)
-        except OSError as error:
-            where = clean_text(str(error.filename or place))
-            raise OutsideError("unreadable", f"{where!r:.200} cannot be read: {error.strerror}") from None
+        return self._judge(base, opened, wanted, head)
 
     def changed_paths(self, path: str, old: Commit, new: Commit) -> tuple[str, ...] | None:
-        """The paths that differ between two commits; None where the checkout does not have both."""
+        """The paths that differ between two commits, those of submodules with a `/`; None where it does not have both."""
         return self.open(self._places.of(path)).objects.changed_paths(old, new)
 
     def tags(self, path: str) -> Mapping[str, Commit]:
@@ -94,9 +98,9 @@ class CheckoutFolders:
             self._opened[place] = Opened(place, found, objects)
         return self._opened[place]
 
-    def _credentials(self, config: Path) -> tuple[str, ...]:
+    def _credentials(self, config: bytes) -> tuple[str, ...]:
         """The keys of a configuration that hold a secret, without the parts of a key that may be one."""
-        listing = self._git.run(["config", "--file", str(config), "--no-includes", "--null", "--list"])
+        listing = self._git.run(["config", "--file", "-", "--no-includes", "--null", "--list"], stdin=config)
         found = set()
         for entry in listing.stdout.decode("utf-8", "replace").split("\0"):
             key, _, value = entry.partition("\n")
@@ -135,33 +139,35 @@ class CheckoutFolders:
             extras=compared.extras,
             patches=_patches(wanted, expected.applied),
             touched=tuple(map(clean_text, expected.touched)),
-            source_folders=_sources(expected.entries),
+            source_folders=tuple(sorted(compared.sources)),
+            pointers=compared.pointers,
             texts=tuple(_texts(opened.objects, expected, wanted.texts)),
+            tracked=compared.tracked,
         )
 
     def _by_content(self, base: Checkout, opened: Opened, wanted: Wanted, reason: str) -> Checkout:
         sha256 = len(wanted.tree or base.head or "") == 64
-        content = Content(opened.place, opened.objects, self._inside, self.memory)
-        stored, extras = content.all_files(sha256=sha256)
+        content = WholeContent(opened.place, opened.objects, self._inside, self.memory)
+        whole = content.search(wanted.tree, sha256=sha256)
+        stored = whole.compared.stored
         return replace(
             base,
             judged="content",
-            reason=reason,
-            tree=tree_hash(stored, sha256=sha256),
-            extras=extras,
+            reason="; ".join((reason, *whole.said)),
+            tree=whole.tree,
+            differences=whole.compared.differences,
+            extras=whole.compared.extras,
             patches=_patches(wanted, {}),
-            source_folders=_sources(stored),
+            source_folders=tuple(sorted(whole.compared.sources)),
+            pointers=whole.compared.pointers,
             texts=tuple(_texts_on_disk(opened.place, [path for path in wanted.texts if path in stored])),
+            tracked=whole.compared.tracked,
         )
 
     def _inside(self, place: Path) -> tuple[Found, CheckoutObjects]:
         """A submodule's own repository."""
         opened = self.open(place)
         return opened.found, opened.objects
-
-
-def _sources(entries: Mapping[str, object]) -> tuple[str, ...]:
-    return tuple(sorted(map(clean_text, source_folders(entries))))
 
 
 def _patches(wanted: Wanted, applied: Mapping[str, bool]) -> tuple[FoundPatch, ...]:

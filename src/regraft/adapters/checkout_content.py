@@ -12,12 +12,14 @@ from regraft.adapters.checkout_objects import CheckoutObjects, Expected
 from regraft.adapters.disk import Disk
 from regraft.adapters.git_folder import Found
 from regraft.core.checkout_tree import (
+    MODULES,
     Entry,
     Odd,
     clean_text,
     compare,
     object_hash,
     pointer,
+    source_folders,
     stored_form,
 )
 from regraft.core.objects import Commit
@@ -25,17 +27,24 @@ from regraft.core.observation import Difference, Extra
 from regraft.core.trees import EXECUTABLE, FILE, SUBMODULE
 
 DEPTH = 8  # of submodules in submodules
+POINTER_LIMIT = 1024  # bytes of a pointer, by the format of Git LFS
 FILTER_LIMIT = 64 * 1024 * 1024  # bytes of a file that is tried with a filter
 
 _FILES = (FILE, EXECUTABLE)
 
 
 class Compared(Struct, frozen=True):
-    """`stored` are the entries that git would make of what is on the disk, for the expected paths."""
+    """`stored` are the entries that git would make of what is on the disk, for the expected paths.
+
+    `tracked` are the expected paths, and those inside submodules; `sources` the folders of modules, there as well.
+    """
 
     differences: tuple[Difference, ...]
     extras: tuple[Extra, ...]
     stored: dict[str, Entry]
+    tracked: frozenset[str] = frozenset()
+    sources: frozenset[str] = frozenset()
+    pointers: tuple[str, ...] = ()
 
 
 class ToChange(Struct, frozen=True):
@@ -76,17 +85,22 @@ class Content:
             if one is not None:
                 found[path] = one
         filtered = self._filtered(expected, found)
+        left_out = self._left_out(expected) if submodules - found.keys() else frozenset()
         differences = [
             replace(one, kind="filter", detail=filtered[one.path]) if one.path in filtered else one
             for one in compare(expected.entries, found)
+            if one.kind != "submodule-empty" or one.path not in left_out
         ]
-        extras = self._extras(expected, tracked or {}, [path for path in there.files if path not in expected.entries])
-        for path in submodules:
-            if found.get(path) == expected.entries[path]:
-                inner = self._inside(path, expected.entries[path])
-                differences += inner.differences
-                extras += inner.extras
-        return Compared(tuple(differences), tuple(extras), _stored(expected, found, filtered))
+        outer = Compared(
+            tuple(differences),
+            tuple(self._extras(expected, tracked or {}, [one for one in there.files if one not in expected.entries])),
+            _stored(expected, found, filtered),
+            frozenset(map(clean_text, expected.entries)),
+            frozenset(map(clean_text, source_folders(expected.entries))),
+            self._pointers(expected, found),
+        )
+        at_commit = [path for path in sorted(submodules) if found.get(path) == expected.entries[path]]
+        return joined(outer, [self._inside(path, expected.entries[path]) for path in at_commit])
 
     def to_change(self, expected: Expected, tracked: Mapping[str, Entry]) -> "ToChange":
         """What keeps the files from being the expected tree, submodules left out, by the paths' own bytes.
@@ -113,26 +127,12 @@ class Content:
             ignored=tuple(path for path in extras if path in ignored),
         )
 
-    def all_files(self, *, sha256: bool) -> tuple[dict[str, Entry], tuple[Extra, ...]]:
-        """The entries that git would make of all files which the checkout's own `.gitignore` files do not name."""
-        there = disk.walk(self._place, self._nested(disk.walk(self._place)))
-        stored: dict[str, Entry] = {}
-        ignored = self._objects.ignored(there.files, None, self._place)
-        for path in there.files:
-            one = self._entry_at(f"{self._place}/{path}", sha256=sha256) if path not in ignored else None
-            if isinstance(one, Entry):
-                stored[path] = one
-        for path in there.nested:
-            one = self._submodule(path)
-            if isinstance(one, Entry):
-                stored[path] = one
-        return stored, tuple(Extra(clean_text(path), "ignored") for path in sorted(ignored))
-
-    def _nested(self, there: Disk) -> frozenset[str]:
-        """The outermost folders that are repositories of their own."""
-        return frozenset(
-            path for path in there.nested if not any(path.startswith(f"{other}/") for other in there.nested)
-        )
+    def _left_out(self, expected: Expected) -> frozenset[str]:
+        """The submodules that git does not check out, since `.gitmodules` says `update = none`; clean paths."""
+        entry = expected.entries.get(".gitmodules")
+        text = self._objects.blob(entry.hash) if entry is not None and entry.mode in _FILES else None
+        modules = self._objects.modules(text) if text is not None else {}
+        return frozenset(clean_text(path) for path, one in modules.items() if one.update == "none")
 
     def _at(self, path: str, there: Disk, *, submodule: bool, sha256: bool) -> Entry | Odd | None:
         if not submodule or path not in there.folders:
@@ -156,21 +156,42 @@ class Content:
         expected = objects.expect(Commit(entry.hash), ()) if self._depth < DEPTH else None
         if expected is None:
             detail = "its objects are not at hand: its files could not be compared"
-            return Compared((Difference(clean_text(path), "unreadable", detail),), (), {})
+            return Compared((Difference(clean_text(path), "unreadable", detail, clean_text(path)),), (), {})
         inner = Content(place, objects, self._open, self._memory, self._depth + 1).compare(expected, None)
         prefix = clean_text(path)
         return replace(
             inner,
-            differences=tuple(replace(one, path=f"{prefix}/{one.path}") for one in inner.differences),
+            differences=tuple(replace(one, path=f"{prefix}/{one.path}", inside=prefix) for one in inner.differences),
             extras=tuple(replace(one, path=f"{prefix}/{one.path}") for one in inner.extras),
+            tracked=frozenset(f"{prefix}/{one}" for one in inner.tracked),
+            # As in the outer tree, a setup.py in the root does not make that a folder of modules; a package is one.
+            sources=frozenset(
+                f"{prefix}/{one}".rstrip("/") for one in inner.sources if one or "__init__.py" in inner.tracked
+            ),
+            pointers=tuple(f"{prefix}/{one}" for one in inner.pointers),
         )
 
     def _extras(self, expected: Expected, tracked: Mapping[str, Entry], paths: Sequence[str]) -> list[Extra]:
         ignored = self._objects.ignored([path for path in paths if path not in tracked], expected, self._place)
         return [
-            Extra(clean_text(path), "left-over" if path in tracked else "ignored" if path in ignored else "untracked")
+            Extra(clean_text(path), "left-over" if path in tracked else "ignored")
+            if path in tracked or path in ignored
+            else self._untracked(path)
             for path in paths
         ]
+
+    def _untracked(self, path: str) -> Extra:
+        return Extra(clean_text(path), "untracked", disk.digest(self._place / path) if path.endswith(MODULES) else None)
+
+    def _pointers(self, expected: Expected, found: Mapping[str, Entry | Odd]) -> tuple[str, ...]:
+        """The files that Git LFS keeps elsewhere, and that are still pointers on the disk; clean paths."""
+        attributes = [one for path, one in expected.entries.items() if path.rpartition("/")[2] == ".gitattributes"]
+        if not any(b"lfs" in (self._objects.blob(one.hash) or b"") for one in attributes if one.mode in _FILES):
+            return ()
+        same = [path for path, one in expected.entries.items() if one.mode in _FILES and found.get(path) == one]
+        meant = [path for path in same if pointer(disk.read(self._place / path, POINTER_LIMIT) or b"") is not None]
+        asked = self._objects.attributes(expected, meant) if meant else {}
+        return tuple(clean_text(path) for path in meant if asked.get(path, {}).get("filter") == "lfs")
 
     def _filtered(self, expected: Expected, found: Mapping[str, Entry | Odd]) -> dict[str, str]:
         """Clean path -> which filter of git's makes the expected blob of the file that is there."""
@@ -198,6 +219,19 @@ class Content:
             return None
         asked = [f"{name}={value}" for name, value in attributes.items() if value not in {"unspecified", "unset"}]
         return f"the same after git's conversion ({', '.join(asked)})"
+
+
+def joined(outer: Compared, inner: Iterable[Compared]) -> Compared:
+    """The outer tree's answer with those of its submodules, whose entries are their own affair."""
+    every = [outer, *inner]
+    return replace(
+        outer,
+        differences=tuple(difference for one in every for difference in one.differences),
+        extras=tuple(extra for one in every for extra in one.extras),
+        tracked=frozenset().union(*(one.tracked for one in every)),
+        sources=frozenset().union(*(one.sources for one in every)),
+        pointers=tuple(path for one in every for path in one.pointers),
+    )
 
 
 def _content_differs(expected: Entry, found: Entry | Odd | None) -> bool:

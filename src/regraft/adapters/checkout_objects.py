@@ -15,8 +15,10 @@ from regraft.adapters.object_store import ObjectStore
 from regraft.adapters.scratch_index import ScratchIndex, failure
 from regraft.core import trees
 from regraft.core.checkout_tree import Entry
+from regraft.core.gitmodules import Module, RefusedModuleError, modules_by_path
 from regraft.core.objects import Blob, Commit, Tree
 from regraft.core.observation import CarriedPatch
+from regraft.core.trees import SUBMODULE
 from regraft.errors import OutsideError
 
 Answer = TypeVar("Answer")
@@ -25,7 +27,10 @@ ATTRIBUTES = ("text", "eol", "working-tree-encoding", "ident", "filter")
 
 
 class Expected(Struct, frozen=True):
-    """A commit with patches on it, in an index of its own. `applied` says for each patch whether it went on."""
+    """A commit with patches on it, in an index of its own. `applied` says for each patch whether it went on.
+
+    `touched` are the paths that the patches change; that of a submodule ends in `/`.
+    """
 
     tree: Tree
     entries: Mapping[str, Entry]
@@ -61,7 +66,11 @@ class CheckoutObjects:
         }
         applied = {path: outcome is not None and outcome.verdict == "fits" for path, outcome in outcomes.items()}
         after = _named(index.entries()) if any(applied.values()) else before
-        touched = [path for path in before.keys() | after.keys() if before.get(path) != after.get(path)]
+        touched = [
+            f"{path}/" if SUBMODULE in _modes(before.get(path), after.get(path)) else path
+            for path in before.keys() | after.keys()
+            if before.get(path) != after.get(path)
+        ]
         made = Expected(index.write_tree(), after, tuple(sorted(touched)), applied, index, len(commit) == 64)
         if None not in outcomes.values():
             self._expected[key] = made
@@ -110,7 +119,10 @@ class CheckoutObjects:
         return at.index.read_bytes()
 
     def changed_paths(self, old: Commit, new: Commit) -> tuple[str, ...] | None:
-        """The paths that differ between two commits, without guessing at renames; None where one is not at hand."""
+        """The paths that differ between two commits, without guessing at renames; None where one is not at hand.
+
+        The path of a submodule ends in `/`.
+        """
         return _if_here(lambda: self._store.changed_paths(old, new, ["**"])) if self._have(old, new) else None
 
     def is_ancestor(self, old: Commit, new: Commit) -> bool | None:
@@ -134,18 +146,47 @@ class CheckoutObjects:
             found.setdefault(os.fsdecode(path), {})[attribute.decode("ascii")] = value.decode("utf-8", "replace")
         return found
 
-    def ignored(self, paths: Sequence[str], expected: Expected | None, place: Path) -> frozenset[str]:
-        """Those of the paths that git ignores: by the expected tree's `.gitignore` files, or else by those at `place`."""
+    def ignored(self, paths: Sequence[str], expected: Expected, place: Path) -> frozenset[str]:
+        """Those of the paths below `place` that git ignores by the expected tree's `.gitignore` files."""
+        tree = self._ignore_files(expected) if paths else place
+        return frozenset(self._ignoring(paths, tree))
+
+    def ignored_by(self, files: Mapping[str, bytes], paths: Sequence[str]) -> frozenset[str]:
+        """Those of the paths that git ignores by these `.gitignore` files: path -> text."""
+        folder = Path(tempfile.mkdtemp(prefix="ignore-", dir=self._git.folder))
+        for name, text in files.items():
+            place = folder / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(text)
+        return frozenset(self._ignoring(paths, folder))
+
+    def ignoring(self, paths: Sequence[str], place: Path) -> dict[str, tuple[str, str]]:
+        """What git ignores by the `.gitignore` files at `place`: path -> (file, line) of the pattern."""
+        return self._ignoring(paths, place)
+
+    def _ignoring(self, paths: Sequence[str], tree: Path) -> dict[str, tuple[str, str]]:
         if not paths:
-            return frozenset()
-        tree = place if expected is None else self._ignore_files(expected)
+            return {}
         # A leading ./ keeps a name like `:(top)` from being read as a pattern.
         stdin = b"".join(b"./" + os.fsencode(path) + b"\0" for path in paths)
         at = At(git_dir=self._store.git_dir, index=self._git.folder / "no-index", work_tree=tree, cwd=tree)
-        answer = self._git.run(["check-ignore", "--no-index", "-z", "--stdin"], at, stdin=stdin)
+        answer = self._git.run(["check-ignore", "--no-index", "--verbose", "-z", "--stdin"], at, stdin=stdin)
         if answer.returncode not in {0, 1}:
             raise failure(answer)
-        return frozenset(os.fsdecode(path.removeprefix(b"./")) for path in _split(answer.stdout))
+        fields = iter(_split(answer.stdout))
+        return {
+            os.fsdecode(path.removeprefix(b"./")): (os.fsdecode(file), line.decode("ascii"))
+            for file, line, pattern, path in zip(fields, fields, fields, fields, strict=True)
+            if not pattern.startswith(b"!")  # such a pattern says that it is not ignored
+        }
+
+    def modules(self, text: bytes) -> dict[str, Module]:
+        """The sections of a `.gitmodules` file by their paths; none where it cannot be read."""
+        listed = self._store.config_list(text)
+        try:
+            return {} if isinstance(listed, str) else modules_by_path(listed)
+        except RefusedModuleError:
+            return {}
 
     def _ignore_files(self, expected: Expected) -> Path:
         """A folder that holds the `.gitignore` files of a tree and nothing else."""
@@ -158,6 +199,10 @@ class CheckoutObjects:
             if made.returncode != 0:
                 raise failure(made)
         return folder
+
+
+def _modes(*entries: Entry | None) -> list[str]:
+    return [entry.mode for entry in entries if entry is not None]
 
 
 def _named(entries: Iterable[trees.Entry]) -> dict[str, Entry]:

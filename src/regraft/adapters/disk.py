@@ -1,6 +1,7 @@
 """What files are on the disk, as git would name their bytes: raw, and without following a link."""
 
 import errno
+import hashlib
 import os
 import stat
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from regraft.core.checkout_tree import Entry, Odd, object_hash
+from regraft.core.objects import Sha256
 from regraft.core.trees import EXECUTABLE, FILE, LINK
 
 PIECE = 1024 * 1024
@@ -128,14 +130,29 @@ def _mode(found: os.stat_result) -> str:
     return EXECUTABLE if found.st_mode & stat.S_IXUSR else FILE
 
 
-def read(path: str | Path, limit: int) -> bytes | None:
-    """A regular file's bytes, or None where it is no such file or has more than `limit`. A link is not followed."""
+def read(path: str | Path, limit: int, *, follow: bool = False) -> bytes | None:
+    """A regular file's bytes, or None where it is no such file or has more than `limit`. A link is followed if `follow`."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
+        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
+        handle = os.open(path, flags if follow else flags | os.O_NOFOLLOW)
+    except (OSError, ValueError):
         return None
     with os.fdopen(handle, "rb") as stream:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode) or found.st_size > limit:
             return None
         return stream.read(limit)
+
+
+def digest(path: str | Path) -> Sha256 | None:
+    """The sha256 of a regular file, or of a link's target as text; None where it is neither or cannot be read."""
+    try:
+        if os.path.islink(path):  # noqa: PTH114 - os.readlink below
+            return Sha256(hashlib.sha256(b"link " + os.fsencode(os.readlink(path))).hexdigest())  # noqa: PTH115 - bytes
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(handle, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                return None
+            return Sha256(hashlib.file_digest(stream, "sha256").hexdigest())
+    except OSError:
+        return None

@@ -1,17 +1,21 @@
 """Reads a checkout's `.git` as plain files, so that nothing that its configuration says is followed.
 
-Formats: gitrepository-layout(5), git-worktree(1). What this cannot read it names, and does not guess.
+Formats: gitrepository-layout(5), git-worktree(1). What this cannot read it names, and does not guess. Nothing in it makes
+this wait or fail: a pipe, a loop of links, a name that is too long.
 """
 
 import os
+import stat
 from pathlib import Path
 
 from msgspec import Struct
 
+from regraft.adapters import disk
 from regraft.adapters.places import Places
 from regraft.core.objects import Commit, parse_commit
 from regraft.core.observation import CheckoutState
 from regraft.core.patterns import regex
+from regraft.errors import OutsideError
 
 LIMIT = 64 * 1024 * 1024
 
@@ -25,10 +29,14 @@ _REF = regex(r"refs/(?!.*(?:^|/)\.\.(?:/|$))[^\0\n]+")
 
 
 class GitFolder(Struct, frozen=True):
-    """`folder` holds HEAD and the index; `common` holds objects and refs: the same, but in a linked worktree."""
+    """`folder` holds HEAD and the index; `common` holds objects and refs: the same, but in a linked worktree.
+
+    With `places`, links stay below the image's root.
+    """
 
     folder: Path
     common: Path
+    places: Places | None = None
 
     def head(self) -> Commit | None:
         """The commit of HEAD, or None where it names none (an unborn branch, a storage of refs that is not files)."""
@@ -36,7 +44,7 @@ class GitFolder(Struct, frozen=True):
 
     def _resolve(self, name: str) -> Commit | None:
         for _ in range(5):
-            text = _read(self.folder / name) or (_read(self.common / name) if name != "HEAD" else None)
+            text = self._text(self.folder / name) or (self._text(self.common / name) if name != "HEAD" else None)
             if text is None:
                 return self._packed().get(name)
             line = text.strip()
@@ -49,7 +57,7 @@ class GitFolder(Struct, frozen=True):
 
     def _packed(self) -> dict[str, Commit]:
         found: dict[str, Commit] = {}
-        for line in (_read(self.common / "packed-refs") or "").splitlines():
+        for line in (self._text(self.common / "packed-refs") or "").splitlines():
             match = _PACKED.fullmatch(line)
             commit = _commit(match[1]) if match else None
             if match and commit is not None:
@@ -60,16 +68,20 @@ class GitFolder(Struct, frozen=True):
         """Tag name -> what it names: a commit, or a tag object."""
         prefix = "refs/tags/"
         found = {name[len(prefix) :]: one for name, one in self._packed().items() if name.startswith(prefix)}
-        base = self.common / "refs" / "tags"
+        base = self._at(self.common / "refs" / "tags")
         for folder, _, names in os.walk(base):
             for name in names:
-                commit = _commit((_read(Path(folder, name)) or "").strip())
+                commit = _commit((self._text(Path(folder, name)) or "").strip())
                 if commit is not None:
                     found[Path(folder, name).relative_to(base).as_posix()] = commit
         return found
 
     def shallow(self) -> bool:
-        return (self.common / "shallow").is_file()
+        return os.path.isfile(self._at(self.common / "shallow"))  # noqa: PTH113 - does not raise, whatever is there
+
+    def config(self) -> bytes:
+        """The text of its configuration, or nothing."""
+        return disk.read(self._at(self.common / "config"), LIMIT, follow=True) or b""
 
     def unfinished(self) -> tuple[str, ...]:
         return tuple(name for name in UNFINISHED if os.path.lexists(self.folder / name))
@@ -80,13 +92,28 @@ class GitFolder(Struct, frozen=True):
         waiting = [self.common / "objects"]
         while waiting and len(found) < 32:
             folder = waiting.pop(0)
-            if folder in found or not folder.is_dir():
+            folder = places.follow(folder)
+            if folder in found or not os.path.isdir(folder):  # noqa: PTH112 - does not raise, whatever is there
                 continue
             found.append(folder)
-            for line in (_read(folder / "info" / "alternates") or "").splitlines():
+            for line in (_read(folder / "info" / "alternates", places) or "").splitlines():
                 if line and not line.startswith("#"):
                     waiting += _candidates(line, folder, places)
         return tuple(found)
+
+    def trouble(self) -> str | None:
+        """Why one of the files that say what the repository is at cannot be read."""
+        for path in (self.folder / "HEAD", self.common / "packed-refs", self.common / "shallow"):
+            why = _unusable(self._at(path))
+            if why is not None:
+                return f"its {path.name} {why}"
+        return None
+
+    def _at(self, path: Path) -> Path:
+        return self.places.follow(path) if self.places else path
+
+    def _text(self, path: Path) -> str | None:
+        return _read(path, self.places)
 
 
 class Found(Struct, frozen=True):
@@ -105,47 +132,66 @@ def find(checkout: Path, places: Places) -> Found:
         entry = checkout / ".git"
         if not os.path.lexists(entry):
             return Found("no-repository", trouble="it has no .git")
-        if entry.is_dir():
+        entry = places.follow(entry)
+        if os.path.isdir(entry):  # noqa: PTH112 - a loop of links or a name that is too long is no folder
             return _opened(entry, places, linked=False)
-        if not entry.is_file():
-            return Found("damaged", trouble="its .git is neither a folder nor a file")
-        text = (_read(entry) or "").strip()
+        if (why := _unusable(entry)) is not None:
+            return Found("damaged", trouble=f"its .git {why}")
+        text = (_read(entry, places) or "").strip()
         if not text.startswith("gitdir:"):
             return Found("damaged", trouble="its .git file does not name a folder")
         return _followed(text.removeprefix("gitdir:").strip(), checkout, places)
-    except PermissionError as error:
-        return Found("damaged", trouble=f"no permission to read {error.filename!r:.200}")
+    except OutsideError as error:
+        return Found("damaged", trouble=error.message)
+    except OSError as error:
+        return Found("damaged", trouble=f"{str(error.filename)!r:.200} cannot be read: {error.strerror}")
 
 
 def _followed(target: str, checkout: Path, places: Places) -> Found:
     for folder in _candidates(target, checkout, places):
-        if folder.is_dir():
+        if os.path.isdir(folder):  # noqa: PTH112 - likewise
             return _opened(folder, places, linked=True)
-    return Found("dangling", trouble=f"its .git file points to {target!r:.200}, which is not there")
+    return Found(
+        "dangling", trouble=f"its .git file points to {target!r:.200}, which is not there{_beyond(target, places)}"
+    )
 
 
 def _opened(folder: Path, places: Places, *, linked: bool) -> Found:
     common = folder
-    named = _read(folder / "commondir") if linked else None
+    named = _read(folder / "commondir", places) if linked else None
     if named is not None:
-        fits = [one for one in _candidates(named.strip(), folder, places) if one.is_dir()]
+        target = named.strip()
+        fits = [one for one in _candidates(target, folder, places) if os.path.isdir(one)]  # noqa: PTH112 - likewise
         if not fits:
-            return Found("dangling", trouble=f"its worktree belongs to {named.strip()!r:.200}, which is not there")
+            why = f"{target!r:.200}, which is not there{_beyond(target, places)}"
+            return Found("dangling", trouble=f"its worktree belongs to {why}")
         common = fits[0]
     for path in (folder / "HEAD", common / "objects", common / "refs"):
         if not os.path.lexists(path):
             return Found("damaged", trouble=f"its repository has no {path.name}")
-    return Found("repository", GitFolder(folder, common))
+    found = GitFolder(folder, common, places)
+    trouble = found.trouble()
+    return Found("repository", found) if trouble is None else Found("damaged", trouble=trouble)
+
+
+def _beyond(target: str, places: Places) -> str:
+    """What there is outside of the image does not count."""
+    outside = places.root is not None and target.startswith("/") and not places.has(Path(target))
+    return " below the root" if outside else ""
 
 
 def _candidates(target: str, base: Path, places: Places) -> list[Path]:
-    """Where a path that git wrote may be: an absolute one below `--root` first, since it was written inside the image."""
+    """Where a path that git wrote may be: an absolute one below `--root` first, since it was written inside the image.
+
+    One that git wrote on this machine counts where it is below `--root` as well.
+    """
     if "\0" in target or not target:
         return []
     if not target.startswith("/"):
-        return [Path(os.path.abspath(base / target))]  # noqa: PTH100 - resolve() would follow links
-    mapped = [places.of(target)] if places.root is not None else []
-    return [*mapped, Path(target)]
+        return [places.follow(Path(os.path.abspath(base / target)))]  # noqa: PTH100 - resolve() would follow links
+    if places.root is None:
+        return [Path(target)]
+    return [places.of(target), *([places.follow(Path(target))] if places.has(Path(target)) else [])]
 
 
 def _commit(text: str) -> Commit | None:
@@ -155,10 +201,22 @@ def _commit(text: str) -> Commit | None:
         return None
 
 
-def _read(path: Path) -> str | None:
-    """The text of a small file, or None where there is no such file."""
+def _unusable(path: Path) -> str | None:
+    """Why what is at `path` is no file that can be read; None where it is one, or where nothing is."""
     try:
-        with path.open("rb") as stream:
-            return stream.read(LIMIT).decode("utf-8", "surrogateescape")
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        found = os.stat(path)  # noqa: PTH116 - as below
+        if not stat.S_ISREG(found.st_mode):
+            return "is no regular file"
+        if not os.access(path, os.R_OK):
+            return "may not be read"
+    except FileNotFoundError:
         return None
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    return None if found.st_size <= LIMIT else f"has {found.st_size} bytes, and at most {LIMIT} are read"
+
+
+def _read(path: Path, places: Places | None) -> str | None:
+    """The text of a small file, or None where there is no such file."""
+    data = disk.read(places.follow(path) if places else path, LIMIT, follow=True)
+    return None if data is None else data.decode("utf-8", "surrogateescape")

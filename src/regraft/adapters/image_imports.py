@@ -10,6 +10,7 @@ import builtins
 import contextlib
 import importlib
 import importlib.machinery
+import itertools
 import json
 import os
 import pkgutil
@@ -20,6 +21,8 @@ from typing import Any, Iterator
 
 LINE_LIMIT = 500
 SWALLOWED_LIMIT = 200
+CHILDREN_LIMIT = 20_000  # of one portion of a namespace
+DEPTH = 8  # of namespaces in a namespace
 STANDARD_FINDERS: tuple[Any, ...] = (
     importlib.machinery.BuiltinImporter,
     importlib.machinery.FrozenImporter,
@@ -30,7 +33,7 @@ STANDARD_FINDERS: tuple[Any, ...] = (
 def main() -> None:
     request = json.loads(sys.argv[1])
     sys.argv[:] = ["-c"]
-    sys.path[:] = [entry for entry in sys.path if entry != ""]
+    sys.path[:] = [entry for entry in sys.path if is_text(entry) and entry != ""]
     # Opened first: the code that is imported may change the folder, the user or the root.
     answer = os.open(request["answer"], os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     if "find" in request:
@@ -43,9 +46,21 @@ def main() -> None:
     os._exit(0)
 
 
+def is_text(entry: object) -> bool:
+    """An import passes over everything else on sys.path."""
+    return isinstance(entry, str)
+
+
 def module(name: str) -> dict[str, Any]:
     found, error = effective(name)
-    return {"name": name, "effective": found, "error": error, "copies": copies(name)}
+    spaces = found["locations"] if found and found["file"] is None else []
+    return {
+        "name": name,
+        "effective": found,
+        "error": error,
+        "copies": copies(name),
+        "portions": [portion(location) for location in spaces if os.path.isdir(location)],
+    }
 
 
 def effective(name: str) -> tuple[dict[str, Any] | None, str | None]:
@@ -84,7 +99,7 @@ def pretend(name: str, path: list[str]) -> Iterator[None]:
 def first_spec(full: str, path: list[str] | None) -> Any:
     for finder in sys.meta_path:
         find = getattr(finder, "find_spec", None)
-        spec = find(full, path) if find else None
+        spec = find(full, path, None) if find else None  # with three values, as an import calls it
         if spec is not None:
             return spec
     return None
@@ -110,7 +125,7 @@ def places(full: str, parent: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for location in parent["locations"]:
         try:
             find = getattr(pkgutil.get_importer(location), "find_spec", None)
-            spec = find(full) if find else None
+            spec = find(full, None) if find else None
         except Exception:  # noqa: BLE001, S112 - a path hook is anybody's code, and a damaged archive raises
             continue
         if spec is not None:
@@ -119,7 +134,7 @@ def places(full: str, parent: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if added in STANDARD_FINDERS or not hasattr(added, "find_spec"):
             continue
         try:
-            spec = added.find_spec(full, parent["locations"] if "." in full else None)
+            spec = added.find_spec(full, parent["locations"] if "." in full else None, None)
         except Exception:  # noqa: BLE001, S112 - a finder is anybody's code
             continue
         if spec is not None:
@@ -139,6 +154,35 @@ def place(spec: Any, via: str) -> dict[str, Any]:
 
 def locations_of(spec: Any) -> list[str]:
     return [str(one) for one in spec.submodule_search_locations or ()]
+
+
+def portion(location: str) -> dict[str, Any]:
+    listed = list(itertools.islice(children(location, "", DEPTH), CHILDREN_LIMIT + 1))
+    return {
+        "location": location,
+        "children": sorted(set(listed[:CHILDREN_LIMIT])),
+        "whole": len(listed) <= CHILDREN_LIMIT,
+    }
+
+
+def children(folder: str, prefix: str, depth: int) -> Iterator[str]:
+    """The modules and packages of a folder that is part of a namespace; folders without an `__init__` are namespaces too."""
+    suffixes = sorted(importlib.machinery.all_suffixes(), key=len, reverse=True)
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return
+    for name in names:
+        path = os.path.join(folder, name)
+        if name.isidentifier() and os.path.isdir(path):
+            if any(os.path.isfile(os.path.join(path, "__init__" + suffix)) for suffix in suffixes):
+                yield prefix + name
+            elif depth and name != "__pycache__":
+                yield from children(path, prefix + name + ".", depth - 1)
+            continue
+        suffix = next((one for one in suffixes if name.endswith(one)), None)
+        if suffix is not None and name[: -len(suffix)].isidentifier():
+            yield prefix + name[: -len(suffix)]
 
 
 # An import for real

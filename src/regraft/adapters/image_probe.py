@@ -32,18 +32,24 @@ STANDARD_FINDERS: tuple[Any, ...] = (
 
 def main() -> None:
     request = json.loads(sys.argv[1])
-    sys.path[:] = [entry for entry in sys.path if entry != ""]
+    passed_over = [
+        f"{entry!r} on sys.path is no text: an import passes over it" for entry in sys.path if not is_text(entry)
+    ]
+    sys.path[:] = [entry for entry in sys.path if is_text(entry) and entry != ""]
     if sys.version_info < FLOOR:
         found = {"too_old": version_text(sys.version_info)}
     else:
-        found = describe(request)
+        found = describe(request, passed_over)
     answer = os.open(request["answer"], os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(answer, "wb") as stream:
         stream.write(json.dumps(found).encode("ascii"))
 
 
-def describe(request: dict[str, Any]) -> dict[str, Any]:
-    unread: list[str] = []
+def is_text(entry: object) -> bool:
+    return isinstance(entry, str)
+
+
+def describe(request: dict[str, Any], unread: list[str]) -> dict[str, Any]:
     installed, left_overs = distributions(unread)
     named = set(request["distributions"])
     return {
@@ -54,6 +60,7 @@ def describe(request: dict[str, Any]) -> dict[str, Any]:
         "platlib": os.path.realpath(sysconfig.get_path("platlib")),
         "scripts": os.path.realpath(sysconfig.get_path("scripts")),
         "externally_managed": externally_managed(),
+        "extension_suffixes": list(importlib.machinery.EXTENSION_SUFFIXES),
         "sys_path": list(sys.path),
         "searched": [os.path.realpath(entry) for entry in sys.path],
         "absent": [entry for entry in request["python_path"] if not os.path.exists(entry)],

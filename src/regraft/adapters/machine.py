@@ -11,13 +11,27 @@ from typing import Any
 from regraft.adapters import process
 from regraft.adapters.places import Places
 from regraft.adapters.process import Completed
+from regraft.core.checkout_tree import clean_text
 from regraft.core.manifest import Image
-from regraft.core.observation import Command, Environment, Finder, Import, Installed, Module, PathFile, Place
+from regraft.core.observation import (
+    ByteCode,
+    Command,
+    Environment,
+    Finder,
+    Import,
+    Installed,
+    Module,
+    PathFile,
+    Place,
+    Portion,
+    StaleCode,
+)
 from regraft.core.patterns import regex
 from regraft.errors import OutsideError
 
 ANSWER_LIMIT = 64 * 1024 * 1024
 COMPLAINTS = 2000
+COMPILED = 10_000  # sources of one checkout that are compiled, to compare byte code with them
 
 _DROPPED = regex(r"(?:PYTHON|GIT_|VIRTUAL_ENV|PIP_|__PYVENV).*", re.DOTALL)
 
@@ -55,15 +69,18 @@ class Machine:
                 raise self._broken(image, asked)
         complaints = completed.stderr.decode("utf-8", "backslashreplace")[-COMPLAINTS:].strip()
         looked = {one["name"]: _module(one) for one in found} if modules is not None else None
-        return _environment(answer, looked, tuple(python_path), self._environ.get("PYTHONPATH"), complaints)
+        project = clean_text(os.path.realpath(self._places.project))
+        return _environment(answer, looked, tuple(python_path), self._environ.get("PYTHONPATH"), complaints, project)
 
     def try_import(self, image: Image, name: str) -> Import:
-        """Import one module. A process that ends, hangs or prints without end is a failed import.
+        """Import one module, from its sources: cached byte code is not taken, `byte_code` judges that.
+
+        A process that ends, hangs or prints without end is a failed import.
 
         Raises what `process.run` raises, but for timed-out.
         """
         try:
-            completed, answer = self._ask(image, "image_imports.py", {"import": name})
+            completed, answer = self._ask(image, "image_imports.py", {"import": name}, from_sources=True)
         except OutsideError as error:
             if error.code != "timed-out":
                 raise
@@ -77,7 +94,30 @@ class Machine:
         swallowed = tuple((str(wanted), str(by)) for wanted, by in answer["swallowed"])
         return Import(name, ok=True, file=answer["file"], paths=tuple(answer["paths"]), swallowed=swallowed)
 
-    def _ask(self, image: Image, program: str, request: Mapping[str, Any]) -> tuple[Completed, Any]:
+    def byte_code(self, image: Image, sources: Sequence[str], limit: int = COMPILED) -> ByteCode:
+        """Whether the byte code that an import would take for these files is theirs. At most `limit` are compiled.
+
+        What keeps the interpreter from an answer is the answer's `trouble`.
+        """
+        stdin = json.dumps([*sources]).encode("ascii")
+        try:
+            completed, answer = self._ask(image, "image_bytecode.py", {"limit": limit}, stdin=stdin)
+        except OutsideError as error:
+            return ByteCode(0, trouble=error.message)
+        if not isinstance(answer, dict):
+            return ByteCode(0, trouble=f"the process {_ending(completed)}")
+        stale = tuple(StaleCode(one["path"], one["why"]) for one in answer["stale"])
+        return ByteCode(answer["compared"], stale, answer["left"])
+
+    def _ask(
+        self,
+        image: Image,
+        program: str,
+        request: Mapping[str, Any],
+        *,
+        stdin: bytes = b"",
+        from_sources: bool = False,
+    ) -> tuple[Completed, Any]:
         """How the program ended, and its answer: None where it gave none."""
         with tempfile.TemporaryDirectory(prefix="regraft-probe-") as folder:
             neutral = Path(folder, "neutral")
@@ -85,8 +125,11 @@ class Machine:
             answer = Path(folder, "answer")
             text = json.dumps({**request, "answer": str(answer)})
             argv = [self._places.program(image.python), "-B", "-c", _text_of(program), text]
+            env = self._env(image)
+            if from_sources:
+                env["PYTHONPYCACHEPREFIX"] = str(Path(folder, "no-byte-code"))
             try:
-                completed = process.run(argv, env=self._env(image), cwd=str(neutral), timeout=self._timeout)
+                completed = process.run(argv, env=env, cwd=str(neutral), stdin=stdin, timeout=self._timeout)
             except OutsideError as error:
                 if error.code == "missing-program":
                     raise OutsideError(
@@ -164,12 +207,13 @@ def _clean(value: Any) -> Any:
     return value
 
 
-def _environment(
+def _environment(  # noqa: PLR0913, PLR0917 - one value for each place that a fact comes from
     answer: dict[str, Any],
     modules: dict[str, Module] | None,
     python_path: tuple[str, ...],
     ambient: str | None,
     complaints: str,
+    project: str,
 ) -> Environment:
     return Environment(
         version=answer["version"],
@@ -196,6 +240,8 @@ def _environment(
             for one in answer["commands"]
         ),
         complaints=complaints,
+        extension_suffixes=tuple(answer["extension_suffixes"]),
+        project=project,
     )
 
 
@@ -205,7 +251,8 @@ def _installed(one: dict[str, Any]) -> Installed:
 
 def _module(one: dict[str, Any]) -> Module:
     effective = _place(one["effective"]) if one["effective"] else None
-    return Module(one["name"], effective, one["error"], tuple(_place(copy) for copy in one["copies"]))
+    portions = tuple(Portion(part["location"], tuple(part["children"]), part["whole"]) for part in one["portions"])
+    return Module(one["name"], effective, one["error"], tuple(_place(copy) for copy in one["copies"]), portions)
 
 
 def _place(one: dict[str, Any]) -> Place:

@@ -16,7 +16,7 @@ from regraft.adapters.scratch_index import ScratchIndex, failure, parse_numstat
 from regraft.core.globs import matching
 from regraft.core.objects import Blob, Commit, Tree, parse_tree
 from regraft.core.patterns import regex
-from regraft.core.trees import Announced, Entry
+from regraft.core.trees import SUBMODULE, Announced, Entry
 from regraft.errors import OutsideError
 
 READ_LIMIT = 64 * 1024 * 1024
@@ -132,21 +132,15 @@ class ObjectStore:
         return parse_numstat(self._git.run(arguments, at, stdin=patch))
 
     def changed_paths(self, a: Commit | Tree, b: Commit | Tree, globs: Sequence[str]) -> tuple[str, ...]:
-        """The paths that differ between two trees and that a pattern matches (`core.globs`); blobs are not read."""
+        """The paths that differ between two trees and that a pattern matches (`core.globs`); blobs are not read.
+
+        The path of a submodule, before or after, ends in `/`.
+        """
         if not globs:
             return ()
-        arguments = [
-            "diff-tree",
-            "-r",
-            "-z",
-            "--no-renames",
-            "--name-only",
-            "--no-ext-diff",
-            f"{a}^{{tree}}",
-            f"{b}^{{tree}}",
-        ]
-        names = self._run(arguments).stdout.split(b"\0")[:-1]
-        return matching(globs, (name.decode("utf-8", "surrogateescape") for name in names))
+        arguments = ["diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-ext-diff"]
+        fields = iter(self._run([*arguments, f"{a}^{{tree}}", f"{b}^{{tree}}"]).stdout.split(b"\0")[:-1])
+        return matching(globs, (_changed_name(modes, name) for modes, name in zip(fields, fields, strict=True)))
 
     def is_ancestor(self, a: Commit, b: Commit) -> bool:
         """Whether `a` is `b` or before it, as far as the history is here: a shallow one may not reach back to it."""
@@ -251,6 +245,12 @@ def _name_length(folder: Path) -> int | None:
     except OSError as error:
         raise OutsideError("no-permission", f"{str(folder)!r:.200} cannot be read: {error.strerror}") from None
     return None
+
+
+def _changed_name(modes: bytes, name: bytes) -> str:
+    """From `:OLDMODE NEWMODE OLD NEW STATUS` and a path, as `diff-tree --raw -z` has them."""
+    end = "/" if SUBMODULE.encode() in modes[1:].split(b" ")[:2] else ""
+    return name.decode("utf-8", "surrogateescape") + end
 
 
 def _tree_entries(listing: bytes) -> Iterator[Entry]:

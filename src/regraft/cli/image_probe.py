@@ -34,10 +34,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _image(name: str | None, manifest: Manifest) -> Image:
+    if not manifest.images:
+        raise InputError(
+            "no-images", "the manifest has no images: there is nothing to probe", hint="add `[images.NAME]`"
+        )
     if name is None and len(manifest.images) == 1:
         return next(iter(manifest.images.values()))
     if name not in manifest.images:
-        known = ", ".join(manifest.images) or "none"
+        known = ", ".join(manifest.images)
         message = "which image?" if name is None else f"the manifest has no image {name!r:.80}"
         raise InputError("unknown-image", f"{message} It has {known}", where="--image")
     return manifest.images[name]

@@ -26,14 +26,16 @@ def is_meant(opening: Opening) -> bool:
     strong = opening.value.startswith(_ADDRESS)
     single = len(opening.value.split()) == 1
     spaced = bool(re.search(r"\s", opening.written))
-    far = opening.match.how == "affix" or spaced
+    far = opening.match.how in {"affix", "order"} or spaced
     if opening.sep:
+        if opening.match.how == "glued":
+            return strong
         if far:
             return strong or single
         return strong or single or not opening.value or not opening.lead.strip()
     if opening.match.how in {"exact", "folded"} and not spaced and not opening.lead.strip():
         return strong or single
-    return strong and (single or opening.match.how != "affix")
+    return strong and (single or opening.match.how not in {"affix", "order", "glued"})
 
 
 def read_line(opening: Opening, vocabulary: Vocabulary) -> Directive | TagDirective:
@@ -61,6 +63,10 @@ def form_fault(opening: Opening, vocabulary: Vocabulary) -> None:
         column, char = opening.invisible
         message = f"an invisible character stands in the line: {character(char)}"
         raise _fault(opening, "invisible-character", message, vocabulary, column)
+    if opening.escape:
+        column, escape = opening.escape
+        message = f"{quoted(escape)} stands where the page shows another character, or none"
+        raise _fault(opening, "escaped-character", message, vocabulary, column)
     if lead.strip():
         raise _fault(opening, "decorated", f"{quoted(lead.strip(), 40)} stands before the key", vocabulary)
     if lead not in {"", " ", "  "}:

@@ -74,7 +74,7 @@ def _input_name(name: str, keys: Keys, *, strict: bool) -> tuple[str | None, str
         if key.replace("_", "-") == written.replace("_", "-"):
             return key, scope
     match = keys.match(written[:100])
-    if not strict and (match is None or match.how == "unknown"):
+    if not strict and (match is None or match.how in {"unknown", "glued"}):
         return None, None
     close = (match.key,) if match and match.key else near(written, sorted(keys.known)) or sorted(keys.known)
     names = ", ".join(key.replace("-", "_") for key in close if key)

@@ -1,12 +1,13 @@
 """Is what an import takes the checkout's own, and is it the only copy?"""
 
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from regraft.core.findings import Finding, Witness
 from regraft.core.manifest import Baked, Image
-from regraft.core.observation import Environment, Import, Module, Place, is_below, quoted
+from regraft.core.observation import Checkout, Environment, Import, Module, Place, Portion, is_below, quoted
 from regraft.core.requirements import normalized
+from regraft.core.source_tree import SourceTree
 
 
 def modules_of(baked: Baked) -> tuple[str, ...]:
@@ -17,10 +18,10 @@ def modules_of(baked: Baked) -> tuple[str, ...]:
 
 
 def judge_imports(
-    baked: Baked, folder: str, environment: Environment, imports: Mapping[str, Import]
+    baked: Baked, checkout: Checkout, environment: Environment, imports: Mapping[str, Import]
 ) -> Iterator[Finding]:
-    """`folder` is the checkout's real path."""
-    judge = _Judge(baked, folder, environment)
+    """Each declared name, and the packages above it."""
+    judge = _Judge(baked, SourceTree(checkout, environment, baked.rebuild_when), environment)
     for name in baked.imports:
         module = environment.modules.get(name)
         found = imports.get(name)
@@ -36,6 +37,12 @@ def judge_imports(
             continue
         yield from judge.located(module)
         yield from judge.copies(module)
+    for name in modules_of(baked):
+        yield from judge.portions(environment.modules.get(name))
+
+
+_UNINSTALL = "uninstall the copy outside the checkout; it may need more than one `pip uninstall`"
+_REMOVE = "remove what an older build left in the checkout, and what leads to it, then install again"
 
 
 def judge_swallowed(image: Image, imports: Mapping[str, Import]) -> Iterator[Finding]:
@@ -57,9 +64,10 @@ def judge_swallowed(image: Image, imports: Mapping[str, Import]) -> Iterator[Fin
 
 
 class _Judge:
-    def __init__(self, baked: Baked, folder: str, environment: Environment) -> None:
+    def __init__(self, baked: Baked, tree: SourceTree, environment: Environment) -> None:
         self._baked = baked
-        self._folder = folder
+        self._tree = tree
+        self._folder = tree.folder
         self._environment = environment
         self._doubled: list[str] = []
         names = {normalized(name) for name in baked.distributions}
@@ -71,7 +79,7 @@ class _Judge:
     def imported(self, found: Import, module: Module) -> Iterator[Finding]:
         name = quoted(found.name)
         if found.ok:
-            yield from self._place(name, "imported", found.places, module)
+            yield from self._place("imported", found.file, found.places, module)
         elif found.missing is not None and is_parent(found.missing, found.name):
             yield self._absent(found.name, module)
         else:
@@ -82,37 +90,107 @@ class _Judge:
         if module.effective is None:
             yield self._absent(module.name, module)
         else:
-            yield from self._place(quoted(module.name), "found", module.effective.paths, module)
+            yield from self._place("found", module.effective.file, module.effective.paths, module)
 
     def copies(self, module: Module) -> Iterator[Finding]:
-        """Namespace portions are no copies: several of them make one package. What lies in a doubled package is doubled too."""
+        """Namespace portions are no copies: several of them make one package. What lies in a doubled package is doubled too.
+
+        Two files of the checkout are no two copies: which of them counts is asked elsewhere.
+        """
         if any(is_parent(name, module.name) for name in self._doubled):
             return
         files = {copy.file: copy for copy in module.copies if copy.file is not None}
-        if len(files) > 1:
+        others = [file for file in files if not self._tree.is_ours(file)]
+        if len(files) > 1 and others:
             self._doubled.append(module.name)
             listed = " and ".join(quoted(file) for file in files)
             witnesses = [witness for copy in files.values() for witness in blame(copy, self._environment)]
-            yield self.finding(
-                "second-copy",
-                f"{quoted(module.name)} is there {len(files)} times: {listed}",
-                witnesses,
-                "uninstall the copy outside the checkout; it may need more than one `pip uninstall`",
-            )
+            message = f"{quoted(module.name)} is there {len(files)} times: {listed}"
+            yield self.finding("second-copy", message, witnesses, _UNINSTALL)
+        elif len(files) > 1 and module.effective is not None:
+            behind = [copy for file, copy in files.items() if file != module.effective.file]
+            for copy in behind:
+                if copy.file is not None and self._tree.standing(module.name, copy.file) == "stray":
+                    yield self._stray("could be taken", copy.file, module, [copy])
 
-    def _place(self, name: str, verb: str, paths: Sequence[str], module: Module) -> Iterator[Finding]:
-        if any(is_below(path, self._folder) for path in paths):
+    def portions(self, module: Module | None) -> Iterator[Finding]:
+        """What another portion of a namespace has under the name of something that the checkout has."""
+        if module is None or any(is_parent(name, module.name) for name in self._doubled):
             return
+        ours = {}
+        for portion in module.portions:
+            if self._tree.holds(portion.location):
+                ours.update(dict.fromkeys(self._tree.children(portion.location), portion))
+        for portion in module.portions:
+            if not self._tree.holds(portion.location):
+                yield from self._portion(module, portion, ours)
+
+    def _portion(self, module: Module, other: Portion, ours: Mapping[str, Portion]) -> Iterator[Finding]:
+        above = {
+            ".".join(child.split(".")[:length]): child for child in ours for length in range(1, child.count(".") + 2)
+        }
+        for child in sorted(above.keys() & set(other.children)):
+            name = f"{module.name}.{child}"
+            if any(is_parent(doubled, name) for doubled in self._doubled):
+                continue
+            self._doubled.append(name)
+            places = [f"{one.location}/{child.replace('.', '/')}" for one in (ours[above[child]], other)]
+            message = f"{quoted(name)} is in two portions of {quoted(module.name)}: {' and '.join(map(quoted, places))}"
+            copies = [copy for copy in module.copies if other.location in copy.locations]
+            witnesses = [witness for copy in copies for witness in blame(copy, self._environment)]
+            if self._tree.is_ours(other.location):
+                yield self.finding("import-untracked", message, witnesses, _REMOVE)
+            else:
+                yield self.finding("second-copy", message, witnesses, _UNINSTALL)
+        if not other.whole and ours:
+            message = (
+                f"{quoted(module.name)} has a portion in {quoted(other.location)} with more modules than are listed"
+            )
+            yield Finding("not-looked-into", "warning", message, self._baked.path)
+
+    def _place(self, verb: str, file: str | None, paths: Sequence[str], module: Module) -> Iterator[Finding]:
+        if file is None:
+            if not any(self._tree.holds(path) for path in paths if not self._tree.is_environments(path)):
+                yield self._elsewhere(verb, paths, module)
+            return
+        match self._tree.standing(module.name, file):
+            case "tracked" | "compiled" | "generated":
+                return
+            case "shadow":  # found for the whole checkout, whether it is declared or not
+                return
+            case "stray":
+                yield self._stray(f"is {verb}", file, module, self._copies(module, [file]))
+            case _:
+                yield self._elsewhere(verb, paths, module)
+
+    def _copies(self, module: Module, paths: Iterable[str]) -> list[Place]:
+        wanted = set(paths)
+        return [copy for copy in module.copies if wanted & set(copy.paths)]
+
+    def _elsewhere(self, verb: str, paths: Sequence[str], module: Module) -> Finding:
         where = ", ".join(quoted(path) for path in paths) or "the interpreter itself"
-        yield self.finding(
+        why = ": the planned tree has nothing there" if any(is_below(path, self._folder) for path in paths) else ""
+        if any(self._tree.is_environments(path) for path in paths):
+            why = ": that is the environment, which merely lies in the checkout"
+        return self.finding(
             "import-elsewhere",
-            f"{name} is {verb} from {where}, not from the checkout {quoted(self._folder)}",
-            [one for copy in module.copies if set(copy.paths) & set(paths) for one in blame(copy, self._environment)],
+            f"{quoted(module.name)} is {verb} from {where}, not from the checkout {quoted(self._folder)}{why}",
+            [one for copy in self._copies(module, paths) for one in blame(copy, self._environment)],
             "take that copy, or what leads to it, out of the environment, then install from the checkout",
         )
 
+    def _stray(self, verb: str, file: str, module: Module, copies: Sequence[Place]) -> Finding:
+        source = self._tree.origin(module.name)
+        beside = f"; the planned source is {quoted(source)}" if source else ""
+        return self.finding(
+            "import-untracked",
+            f"{quoted(module.name)} {verb} from {quoted(file)}, which lies in the checkout and is not of the planned tree{beside}",
+            [one for copy in copies for one in blame(copy, self._environment)],
+            _REMOVE,
+        )
+
     def _absent(self, name: str, module: Module) -> Finding:
-        here = [copy for copy in module.copies if any(is_below(path, self._folder) for path in copy.paths)]
+        here = [copy for copy in module.copies if any(self._tree.is_ours(path) for path in copy.paths)]
         parent = self._first_parent(name)
         if here and parent is not None:
             place = ", ".join(quoted(path) for path in parent[1].paths)
@@ -126,7 +204,7 @@ class _Judge:
         if parent is not None:
             place = ", ".join(quoted(path) for path in parent[1].paths)
             message = f"{quoted(name)} is not there: {quoted(parent[0])} is {place}, and has no such module"
-            ours = any(is_below(path, self._folder) for path in parent[1].paths)
+            ours = any(self._tree.is_ours(path) for path in parent[1].paths)
             fix = "look whether the plan's commit still has it, or whether the install must build it"
             return self.finding("missing-package", message, fix=fix if ours else "install from the checkout")
         if self._installed:

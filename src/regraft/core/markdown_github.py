@@ -12,7 +12,7 @@ from regraft.core.markdown_lines import Place
 from regraft.core.patterns import regex
 
 _RULER = regex(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
-_STRUCK = regex(r"(?<!~)(~{1,2})(?=[^~\s])[^~\n]*[^~\s]\1(?!~)")
+_STRUCK = regex(r"(?<!\S)(~{1,2})(?=\w)[^~\n]*\w\1(?![^\s.,;:!?)])")
 _TILDE_OPENS = regex(r"~(?=[^~\s])")
 _TILDE_CLOSES = regex(r"(?<=[^~\s])~")
 # GitHub makes these links as they stand, and so takes away what CommonMark would pair with a sign elsewhere.

@@ -10,7 +10,7 @@ from msgspec import Struct
 from regraft.core.patterns import regex
 from regraft.core.spelling import distance
 
-How = Literal["exact", "folded", "letters", "affix", "unknown"]
+How = Literal["exact", "folded", "letters", "affix", "order", "glued", "unknown"]
 
 HYPHENS = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
 COLONS = ":\uff1a\ufe55\u2236\ua789\ufe13"
@@ -30,6 +30,11 @@ _REST = regex(
     re.DOTALL,
 )
 _BLANK = regex(r"\s")
+# What the page shows as another character than the source has, or not at all: a character reference, a backslash before
+# punctuation, a tag, emphasis.
+_ESCAPE = regex(
+    r"<[^<>]{0,100}>|[*~]|&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});|\\[!-/:-@\[-`{-~]"
+)
 _UNKNOWN = regex(r"ci-[a-z0-9](?:[a-z0-9.-]{0,60}[a-z0-9])?-pr")
 _FOLD = str.maketrans(dict.fromkeys(HYPHENS + "_", "-"))
 
@@ -58,6 +63,7 @@ class Opening(Struct, frozen=True):
     value: str
     value_column: int
     invisible: tuple[int, str] | None  # the first invisible character and its column
+    escape: tuple[int, str] | None  # likewise the first escape of a key that is one only as the page shows it
 
 
 class Mention(Struct, frozen=True):
@@ -82,6 +88,7 @@ class Keys:
             for affixed in (folded.removeprefix("ci-"), folded.removesuffix("-pr")):
                 if affixed != folded and "-" in affixed:
                     self._affixed[affixed] = key
+        self._orders = {tuple(sorted(folded.split("-"))): key for folded, key in self._folded.items()}
         self._cache: dict[str, Match | None] = {}
         self.lengths = sorted({folded.count("-") + 1 for folded in self._folded}, reverse=True)
 
@@ -95,7 +102,17 @@ class Keys:
             return Match(self._affixed[folded], "affix") if not _BLANK.search(written) else None
         if folded not in self._cache:
             self._cache[folded] = self._match(folded)
-        return self._cache[folded]
+        found = self._cache[folded]
+        if (found is None or found.how == "unknown") and not _BLANK.search(written):
+            return self._rearranged(folded) or found
+        return found
+
+    def _rearranged(self, folded: str) -> Match | None:
+        """A key with its words in another order, or with something glued to it."""
+        if key := self._orders.get(tuple(sorted(folded.split("-")))):
+            return Match(key, "order")
+        glued = (key for known, key in self._folded.items() if f"-{known}-" in f"-{folded}-")
+        return Match(key, "glued") if (key := next(glued, None)) else None
 
     def _match(self, folded: str) -> Match | None:
         if key := self._folded.get(folded):
@@ -108,10 +125,12 @@ class Keys:
 
     @cached_property
     def mention(self) -> re.Pattern[str]:
-        words = (re.escape(key).replace(r"\-", "[-_]") for key in sorted(self._folded, key=len, reverse=True))
-        return re.compile(
-            rf"(?<![\w-])(?:{'|'.join(words)})(?![\w-])(?=(\[[^\[\]]*\])?[`*_ \t]*([{COLONS}=]))?", re.IGNORECASE
+        """A key of several words is found within a longer word too: nothing that holds it is left unsaid."""
+        words = (
+            re.escape(key).replace(r"\-", "[-_]") if "-" in key else rf"(?<![\w-]){re.escape(key)}(?![\w-])"
+            for key in sorted(self._folded, key=len, reverse=True)
         )
+        return re.compile(rf"(?:{'|'.join(words)})(?=(\[[^\[\]]*\])?[`*_ \t]*([{COLONS}=]))?", re.IGNORECASE)
 
 
 def fold(written: str) -> str:
@@ -125,14 +144,19 @@ def scan(lines: Sequence[str], keys: Keys) -> list[Opening | Mention]:
         return []
     found = []
     for number, line in enumerate(lines):
-        one = _opening(number, line, keys) or _mention(number, line, keys)
+        one = _opening(number, line, keys) or _escaped(number, line, keys) or _mention(number, line, keys)
         if one:
             found.append(one)
     return found
 
 
-def _opening(number: int, raw: str, keys: Keys) -> Opening | None:
-    clean, columns = _visible(raw)
+def _escaped(number: int, raw: str, keys: Keys) -> Opening | None:
+    """The same for a line as the page shows it, where its source hides the key behind an escape."""
+    return _opening(number, raw, keys, found) if (found := _ESCAPE.search(raw)) else None
+
+
+def _opening(number: int, raw: str, keys: Keys, escape: re.Match[str] | None = None) -> Opening | None:
+    clean, columns = _visible(*_unescaped(raw)) if escape else _visible(raw, range(len(raw)))
     decoration = _DECORATION.match(clean)
     start = decoration.end() if decoration else 0
     if start == len(clean) or not (found := _key(clean, start, keys)):
@@ -160,15 +184,35 @@ def _opening(number: int, raw: str, keys: Keys) -> Opening | None:
         value=value,
         value_column=columns[place] if place < len(columns) else len(raw),
         invisible=(hidden.start(), hidden[0]) if hidden else None,
+        escape=(escape.start(), escape[0]) if escape else None,
     )
 
 
-def _visible(raw: str) -> tuple[str, Sequence[int]]:
-    """The line without invisible characters, and the column of each that is left."""
-    if not INVISIBLE.search(raw):
-        return raw, range(len(raw))
-    kept = [(column, char) for column, char in enumerate(raw) if not INVISIBLE.match(char)]
+def _visible(text: str, columns: Sequence[int]) -> tuple[str, Sequence[int]]:
+    """A line without invisible characters, and the column of each that is left."""
+    if not INVISIBLE.search(text):
+        return text, columns
+    kept = [(column, char) for column, char in zip(columns, text, strict=True) if not INVISIBLE.match(char)]
     return "".join(char for _, char in kept), [column for column, _ in kept]
+
+
+def _unescaped(raw: str) -> tuple[str, list[int]]:
+    """The line with escapes as the characters that the page shows, and the column where each of those begins."""
+    text, columns, done = "", list[int](), 0
+    for found in _ESCAPE.finditer(raw):
+        meant = _shown(found[0])
+        text += raw[done : found.start()] + meant
+        columns += [*range(done, found.start()), *[found.start()] * len(meant)]
+        done = found.end()
+    return text + raw[done:], [*columns, *range(done, len(raw))]
+
+
+def _shown(escape: str) -> str:
+    if escape.startswith("&"):
+        from html import unescape  # noqa: PLC0415 - its table of names is loaded only for a line that has one
+
+        return unescape(escape)
+    return escape[1] if escape.startswith("\\") else ""
 
 
 def _key(clean: str, start: int, keys: Keys) -> tuple[Match, int] | None:

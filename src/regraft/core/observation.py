@@ -6,7 +6,7 @@ machine is clean: what is not UTF-8 stands there as an escape.
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from regraft.core.objects import Commit, Sha256, Tree
 
@@ -51,6 +51,14 @@ class Place(Struct, frozen=True):
         return (self.file,) if self.file is not None else self.locations
 
 
+class Portion(Struct, frozen=True):
+    """One folder of a namespace package, and the modules and packages in it by their dotted names below the namespace."""
+
+    location: str
+    children: tuple[str, ...]
+    whole: bool = True  # False: there are more than were listed
+
+
 class Module(Struct, frozen=True):
     """`effective` is what an import would take, as far as that can be said without running code; `error` says why none."""
 
@@ -58,6 +66,7 @@ class Module(Struct, frozen=True):
     effective: Place | None
     error: str | None
     copies: tuple[Place, ...]
+    portions: tuple[Portion, ...] = ()  # of a namespace package
 
 
 class Command(Struct, frozen=True):
@@ -109,6 +118,8 @@ class Environment(Struct, frozen=True):
     modules: dict[str, Module]
     commands: tuple[Command, ...]
     complaints: str  # what the interpreter wrote to stderr at start, bounded
+    extension_suffixes: tuple[str, ...] = ()  # of the compiled modules that this interpreter loads
+    project: str | None = None  # the real path of the project's own checkout
 
 
 class Unreadable(Struct, frozen=True):
@@ -131,6 +142,7 @@ class Difference(Struct, frozen=True):
     path: str
     kind: DifferenceKind
     detail: str
+    inside: str = ""  # the outermost submodule that holds it
 
 
 class Extra(Struct, frozen=True):
@@ -138,6 +150,7 @@ class Extra(Struct, frozen=True):
 
     path: str
     kind: ExtraKind
+    sha256: Sha256 | None = None  # of what a module by its name holds, where it is untracked and can be read
 
 
 class FoundPatch(Struct, frozen=True):
@@ -174,9 +187,13 @@ class Checkout(Struct, frozen=True):
     differences: tuple[Difference, ...] = ()
     extras: tuple[Extra, ...] = ()
     patches: tuple[FoundPatch, ...] = ()
-    touched: tuple[str, ...] = ()  # paths that the carried patches change
-    source_folders: tuple[str, ...] = ()  # folders of the tree that hold Python modules; "" is the root
+    touched: tuple[str, ...] = ()  # paths that the carried patches change; that of a submodule ends in /
+    source_folders: tuple[
+        str, ...
+    ] = ()  # folders, those inside submodules too, that hold Python modules; "" is the root
+    pointers: tuple[str, ...] = ()  # of Git LFS, with the pointer's text where their content should be
     texts: tuple[tuple[str, bytes], ...] = ()  # (path, content) of what `Wanted.texts` names, from the expected tree
+    tracked: frozenset[str] = frozenset()  # the paths that are compared, those inside submodules as well
 
 
 class CarriedPatch(Struct, frozen=True):
@@ -200,13 +217,36 @@ class Wanted(Struct, frozen=True):
     texts: tuple[str, ...] = ()
 
 
+class StaleCode(Struct, frozen=True):
+    """Byte code that an import would take in place of the source, and that is not this source's."""
+
+    path: str
+    why: str
+
+
+class ByteCode(Struct, frozen=True):
+    """The byte code that the interpreter would take for a checkout's tracked sources, compared with those.
+
+    `left` counts the sources beyond the limit, whose byte code was not compared; `trouble` says why nothing was.
+    """
+
+    compared: int
+    stale: tuple[StaleCode, ...] = ()
+    left: int = 0
+    trouble: str | None = None
+
+
 class Observation(Struct, frozen=True):
-    """One machine, as one image's manifest describes it. `imports` is empty where the environment is unreadable."""
+    """One machine, as one image's manifest describes it. `imports` is empty where the environment is unreadable.
+
+    `byte_code` is by dependency, and empty where nobody asked for it.
+    """
 
     image: str
     environment: Environment | Unreadable
     imports: dict[str, Import]
     checkouts: dict[str, Checkout | Unreadable]
+    byte_code: dict[str, ByteCode] = field(default_factory=dict)
 
 
 def is_below(path: str, folder: str) -> bool:

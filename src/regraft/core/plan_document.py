@@ -11,6 +11,8 @@ from regraft.core.objects import Sha256, parse_commit, parse_sha256, parse_tree
 from regraft.core.plan import SCHEMA, Plan, PlannedDependency, PlannedImage
 from regraft.errors import InputError
 
+_AGAIN = "make the plan again with `regraft plan`, and hand that file on unchanged"
+
 
 def seal(plan: Plan) -> Plan:
     """The same plan with the digest that its content has."""
@@ -41,7 +43,10 @@ def one_line(plan: Plan) -> str:
 
 
 def decode_plan(data: bytes, name: str) -> Plan:
-    """The plan in a file. Raises InputError: what `document.decode` raises, bad-hash, edited-plan."""
+    """The plan in a file. Raises InputError: what `document.decode` raises, bad-hash, edited-plan, impossible-plan.
+
+    The digest covers what decides what is tested. Of the rest only what no plan can say is refused.
+    """
     plan = document.decode(data, Plan, SCHEMA, name)
     for place, problem in _bad_hashes(plan):
         raise InputError("bad-hash", f"{place}: {problem}", where=name)
@@ -50,8 +55,10 @@ def decode_plan(data: bytes, name: str) -> Plan:
             "edited-plan",
             "the plan does not have the digest that it names: it was edited, or cut",
             where=name,
-            hint="make the plan again with `regraft plan`, and hand that file on unchanged",
+            hint=_AGAIN,
         )
+    for place, problem in _impossible(plan):
+        raise InputError("impossible-plan", f"{place}: {problem}", where=name, hint=_AGAIN)
     return plan
 
 
@@ -88,3 +95,21 @@ def _bad_hashes(plan: Plan) -> Iterator[tuple[str, str]]:
                 parse(value)
         except ValueError as error:
             yield place, str(error)
+
+
+def _impossible(plan: Plan) -> Iterator[tuple[str, str]]:
+    for name, planned in plan.dependencies.items():
+        source, place = planned.source, f"dependencies.{name}"
+        if not _is_place(source.line, source.column) or (source.line is None) == (source.kind == "body"):
+            yield place, "a source in the body has a line and a column from 1, and no other source has one"
+        if (planned.ref is None) == (source.kind in {"body", "input"}):
+            yield place, "a ref is what an input or the body named"
+        if (planned.action == "keep") != (source.kind == "unnamed"):
+            yield place, "what nothing named is kept, and what something named is an override"
+    for number, note in enumerate(plan.notes):
+        if not _is_place(note.line, note.column):
+            yield f"notes[{number}]", "a note has a line and a column from 1, or neither"
+
+
+def _is_place(line: int | None, column: int | None) -> bool:
+    return (line is None and column is None) or (line is not None and column is not None and line > 0 and column > 0)

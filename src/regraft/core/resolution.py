@@ -175,6 +175,17 @@ def _no_such_name(name: str, prefixes: Sequence[str], tips: Sequence[Tip], place
         message = f"{message}, only names below it"
     elsewhere = [tip.name for tip in tips if tip.name in {prefix + name for prefix in _WORDS}]
     above = [one for one in names if name.startswith(f"{one}/")]
-    meant = dict.fromkeys([*elsewhere, *below, *above, *(one for one in near(name, names, count=SHOWN) if one != name)])
+    close = (one for one in near(name, names, count=SHOWN) if one != name)
+    meant = dict.fromkeys([*elsewhere, *_without_prefix(name, tips), *below, *above, *close])
     shown = ", ".join(f"{one!r:.200}" for one in [*meant][:SHOWN])
     return place.error("no-such-ref", message, f"did you mean {shown}?" if shown else "look at its branches and tags")
+
+
+def _without_prefix(name: str, tips: Sequence[Tip]) -> list[str]:
+    """What a name is beyond `origin/`, `heads/` or `tags/`, which are this clone's or git's words and no part of it."""
+    full = {tip.name for tip in tips}
+    first, _, rest = name.partition("/")
+    if f"refs/{name}" in full:  # heads/main, tags/v1
+        return [rest, f"refs/{name}"] if first == "tags" else [f"refs/{name}", rest]
+    rests = (name.split("/", at)[-1] for at in (1, 2))  # remotes/origin/main as well
+    return [rest for rest in rests if rest != name and any(prefix + rest in full for prefix in _WORDS)]

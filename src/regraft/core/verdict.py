@@ -16,6 +16,7 @@ from regraft.core.requirements import normalized
 from regraft.core.verdict_checkout import CheckoutCase, judge_checkout
 from regraft.core.verdict_distributions import Owner, judge_distributions
 from regraft.core.verdict_environment import judge_changes, judge_requirements, judge_shadowed, judge_start
+from regraft.core.verdict_modules import ModulesCase, judge_modules
 from regraft.errors import InputError
 
 
@@ -100,15 +101,14 @@ def _environment(case: Case, environment: Environment) -> Iterator[Finding]:
     yield from judge_start(environment, python)
     for baked, planned, found in _dependencies(case):
         folder = found.real if isinstance(found, Checkout) else None
-        if folder is not None:
-            yield from judge_imports(baked, folder, environment, case.observation.imports)
         if isinstance(found, Checkout):
+            yield from judge_imports(baked, found, environment, case.observation.imports)
+            code = case.observation.byte_code.get(baked.dependency)
+            yield from judge_modules(ModulesCase(baked, found, environment, code, kept=planned.action == "keep"))
             yield from _requires_python(baked, planned, found, environment)
         yield from judge_distributions(_owner(case, baked, planned, folder), environment)
     yield from judge_swallowed(case.image, case.observation.imports)
-    versions = {one.name: one.version for one in baseline.environment} if baseline else None
-    project = Owner(case.manifest.name, case.image.name, case.manifest.distributions, None, kept=False, before=versions)
-    yield from judge_distributions(project, environment)
+    yield from judge_distributions(_project(case, environment), environment)
     named, allowed = _named(case)
     yield from judge_changes(environment, baseline, allowed, python)
     yield from judge_requirements(environment, baseline, case.image.requirements, python)
@@ -125,6 +125,21 @@ def _owner(case: Case, baked: Baked, planned: PlannedDependency, folder: str | N
         kept=planned.action == "keep",
         before=held.distributions if held else None,
         newer_tags=case.newer_tags.get(baked.dependency, ()),
+        installs=bool(baked.install) and planned.action == "override",
+    )
+
+
+def _project(case: Case, environment: Environment) -> Owner:
+    baseline = case.baseline
+    return Owner(
+        case.manifest.name,
+        case.image.name,
+        case.manifest.distributions,
+        environment.project,
+        kept=False,
+        before={one.name: one.version for one in baseline.environment} if baseline else None,
+        installs=bool(case.manifest.install),
+        is_project=True,
     )
 
 

@@ -271,9 +271,8 @@ def _not_brought_in(case: CheckoutCase) -> Iterator[Finding]:
         if not patterns:
             continue
         if case.changed is None:
-            yield case.finding(
-                rule, "note", f"not known whether {', '.join(patterns)} changed since the image was built"
-            )
+            message = f"not known whether {', '.join(patterns)} changed since the image was built"
+            yield case.finding(rule, "error", message, fix=_to_know(case))
             continue
         paths = matching(patterns, case.changed)
         if paths:
@@ -286,6 +285,15 @@ def _not_brought_in(case: CheckoutCase) -> Iterator[Finding]:
                 witnesses=_witnesses((path, "changed") for path in paths),
                 fix="rebuild the image for this commit, or choose a commit without these changes",
             )
+
+
+def _to_know(case: CheckoutCase) -> str:
+    """How the difference between what was baked and what was planned becomes known."""
+    if case.baseline is None:
+        return "commit a baseline (`regraft image probe --write`, in the untouched image)"
+    if case.baseline.commit is None:
+        return "keep the checkout's repository in the image: the baseline has no commit to compare with"
+    return f"fetch {case.baseline.commit} and {case.planned.commit} into the checkout's own repository"
 
 
 def _witnesses(found: Iterable[tuple[str, str]]) -> tuple[Witness, ...]:

@@ -15,7 +15,8 @@ class Owner(Struct, frozen=True):
     """Whose distributions: a dependency's, or the project's. `folder` is the real path of its checkout, where known.
 
     `before` holds the versions of the baseline by normalized name; None: not known. `newer_tags` are tags of the
-    checkout that are higher than the version and no ancestors of HEAD.
+    checkout that are higher than the version and no ancestors of HEAD. `installs`: this run has commands that install
+    them, so that they must be there, whatever the image had.
     """
 
     name: str
@@ -25,6 +26,8 @@ class Owner(Struct, frozen=True):
     kept: bool
     before: Mapping[str, str] | None
     newer_tags: tuple[str, ...] = ()
+    installs: bool = False
+    is_project: bool = False
 
     def finding(
         self,
@@ -54,12 +57,14 @@ def judge_distributions(owner: Owner, environment: Environment) -> Iterator[Find
 
 
 def _missing(owner: Owner, name: str) -> Finding:
-    baked = owner.before is not None and name not in owner.before
+    baked = not owner.installs and owner.before is not None and name not in owner.before
     return owner.finding(
         "distribution-missing",
         "warning" if baked else "error",
         f"the distribution {quoted(name)} is not installed" + (", and was not in the image either" if baked else ""),
-        fix="install it, or take it out of `distributions`",
+        fix="look why the install did not bring it, or take it out of `distributions`"
+        if owner.installs
+        else "install it, or take it out of `distributions`",
     )
 
 
@@ -119,7 +124,7 @@ def _is_ours(owner: Owner, folder: str | None) -> bool:
 def _version(owner: Owner, one: Installed) -> Iterator[Finding]:
     before = owner.before.get(one.name) if owner.before is not None else None
     witnesses = (Witness(one.metadata, None, f"version {quoted(one.version)}"),)
-    if owner.folder is None:
+    if owner.folder is None or owner.is_project:
         return
     if is_fallback(one.version, before):
         old = before is not None and is_fallback(before, None)

@@ -1,7 +1,7 @@
 """In which repository a ref is looked up: the dependency's own, or one beside it that the manifest allows."""
 
 from regraft.core.manifest import Dependency
-from regraft.core.refs import NameRef, Ref, Repository
+from regraft.core.refs import NameRef, PullRef, Ref, Repository
 from regraft.core.repository_url import RepositoryUrl, allowed, parse_repository_url, public, same_repository
 from regraft.errors import InputError
 
@@ -21,14 +21,22 @@ def url_of(ref: Ref, dependency: Dependency, where: str) -> str:
         message = (
             f"{ref.text!r:.200} names another repository, and {public(dependency.url)} has no owner and name to replace"
         )
-        raise InputError("not-allowed", message, where=where, hint="name a branch, a tag or a hash")
+        raise InputError("not-allowed", message, where=where, hint=f"name a branch, a tag or a hash{_as_branch(ref)}")
     own = url.repository
     if (own is not None and same_repository(own, named, url)) or allowed(named, dependency.allow, url):
         return found
     others = ", ".join(map(repr, dependency.allow)) or "none"
     message = f"{str(named)!r:.200} is not among the repositories that {dependency.name} may come from"
-    hint = f"its own is {str(own)!r}; others that `allow` in the manifest names: {others}"
+    hint = f"its own is {str(own)!r}; others that `allow` in the manifest names: {others}{_as_branch(ref)}"
     raise InputError("not-allowed", message, where=where, hint=hint)
+
+
+def _as_branch(ref: Ref) -> str:
+    """`feat/x#12` may be a branch, and is read as pull request 12 of a repository `feat/x`."""
+    target = ref.target
+    if ref.host is None and isinstance(target, PullRef) and target.repository is not None and target.head is None:
+        return f"; if it is a branch, write refs/heads/{ref.text[:200]}"
+    return ""
 
 
 def _named(ref: Ref, url: RepositoryUrl) -> Repository | None:

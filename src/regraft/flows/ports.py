@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # annotations only, and what they name is half of the package
     from regraft.core.journal import Journal, Running, Subject
     from regraft.core.manifest import Image
     from regraft.core.objects import Blob, Commit, Tree
-    from regraft.core.observation import Checkout, Environment, Import, Installed, Wanted
+    from regraft.core.observation import ByteCode, Checkout, Environment, Import, Installed, Wanted
     from regraft.core.resolution import Fetched, Reach, Remote, Tip
     from regraft.core.tree_record import Record
     from regraft.core.trees import Announced, ApplyOutcome, Entry
@@ -42,6 +42,9 @@ class Interpreter(Protocol):
 
     def try_import(self, image: Image, name: str) -> Import:
         """Import one module; whatever that does is an answer."""
+
+    def byte_code(self, image: Image, sources: Sequence[str]) -> ByteCode:
+        """Whether the cached byte code that it would take for these files (absolute paths) is theirs."""
 
 
 class Checkouts(Protocol):

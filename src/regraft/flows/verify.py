@@ -1,13 +1,14 @@
 """Is this machine what the plan says? Needs the plan, the project's files and the machine, and nothing that an apply left."""
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from regraft.core.baseline import Baseline, BaselineDependency
 from regraft.core.findings import Finding
 from regraft.core.lock import read_lock
 from regraft.core.manifest import Baked, Image, Manifest
 from regraft.core.objects import Commit
-from regraft.core.observation import CarriedPatch, Checkout, Environment, Observation, Unreadable, Wanted
+from regraft.core.observation import ByteCode, CarriedPatch, Checkout, Environment, Observation, Unreadable, Wanted
 from regraft.core.plan import Plan, PlannedDependency
 from regraft.core.python_requires import candidate_folders
 from regraft.core.requirements import normalized
@@ -53,6 +54,7 @@ def verify(  # noqa: PLR0913 - keyword-only but for what is compared
         if name in image.baked
     }
     observation = observe(image, manifest, wanted, interpreter=interpreter, checkouts=checkouts)
+    observation = replace(observation, byte_code=_byte_code(image, observation, interpreter))
     case = Case(
         plan,
         manifest,
@@ -105,6 +107,19 @@ def wanted_of(planned: PlannedDependency, baked: Baked, files: ProjectFiles) -> 
     return Wanted(planned.commit, planned.tree, tuple(patches), texts)
 
 
+def _byte_code(image: Image, observation: Observation, interpreter: Interpreter) -> dict[str, ByteCode]:
+    """What the interpreter has cached of each checkout's tracked sources."""
+    if isinstance(observation.environment, Unreadable):
+        return {}
+    found = {}
+    for name, checkout in observation.checkouts.items():
+        if isinstance(checkout, Checkout):
+            sources = sorted(path for path in checkout.tracked if path.endswith(".py"))
+            if sources:
+                found[name] = interpreter.byte_code(image, [f"{checkout.real}/{path}" for path in sources])
+    return found
+
+
 def _changed(
     baked: Baked,
     planned: PlannedDependency,
@@ -117,12 +132,12 @@ def _changed(
         return ()
     if held is None or held.commit is None or planned.commit is None or not isinstance(found, Checkout):
         return None
-    between = checkouts.changed_paths(baked.path, held.commit, planned.commit)
-    if between is None or found.judged != "entries":
-        return None
+    moved = held.commit != planned.commit
+    between = checkouts.changed_paths(baked.path, held.commit, planned.commit) if moved else ()
     before = [(patch.path, patch.sha256) for patch in held.patches]
-    same = before == [(patch.path, patch.sha256) for patch in planned.patches]
-    return tuple(dict.fromkeys((*between, *(() if same else found.touched))))
+    if between is None or before == [(patch.path, patch.sha256) for patch in planned.patches]:
+        return between
+    return tuple(dict.fromkeys((*between, *found.touched))) if found.judged == "entries" else None
 
 
 def _tags_aside(baked: Baked, observation: Observation, checkouts: Checkouts) -> tuple[str, ...]:
