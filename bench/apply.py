@@ -49,7 +49,7 @@ imports = ["lib"]
 
 PYPROJECT = """\
 [build-system]
-requires = ["setuptools>=61"]
+requires = ["setuptools>=70.1"]
 build-backend = "setuptools.build_meta"
 
 [project]
@@ -115,8 +115,9 @@ def outline(top: Path) -> None:
     git(top, "clone", "-q", str(upstream), str(image / "src/lib"))
     git(image / "src/lib", "checkout", "-q", "v1.0")
     subprocess.run([sys.executable, "-m", "venv", str(image / "opt/venv")], check=True)
-    python = str(image / "opt/venv/bin/python")  # the pip of 3.12 and newer comes without setuptools
-    subprocess.run([python, "-m", "pip", "install", "-q", "setuptools>=70.1"], check=True, stdout=subprocess.DEVNULL)
+    # What the isolated build of an install needs, so that no timing depends on a network.
+    fetch = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(top / "wheels"), "setuptools>=70.1"]
+    subprocess.run(fetch, check=True, stdout=subprocess.DEVNULL)
     site = next((image / "opt/venv/lib").glob("python3.*")) / "site-packages"
     for number in range(DISTRIBUTIONS):
         _distribution(site, f"dist{number}")
@@ -140,7 +141,8 @@ def measure(top: Path) -> list[Cost]:
     tools.mkdir()
     wrapped(tools / "git", str(shutil.which("git")), "git", log)
     wrapped(tools / "install", str(top / "image/opt/venv/bin/python"), "install", log)
-    words = [str(tools / "install"), "-m", "pip", "install", "-e", ".", "--no-deps", "--no-build-isolation", "-q"]
+    words = [str(tools / "install"), "-m", "pip", "install", "-e", ".", "--no-deps", "-q"]
+    words += ["--no-index", "--find-links", str(top / "wheels")]
     (top / "project/regraft.toml").write_text(MANIFEST.format(install=json.dumps(words)))
     env = {"PATH": f"{tools}:{os.environ['PATH']}", "HOME": str(top)}
     plans = []

@@ -31,6 +31,7 @@ WRITERS = {
     "adapters/git.py",  # its private configuration, in a folder that goes away
     "adapters/machine.py",  # the neutral folder of a probe, which goes away
     "adapters/bare_repository.py",  # a scratch repository in git's private folder
+    "adapters/checkout_objects.py",  # ignore files of a tree, in git's private folder
     "adapters/scratch.py",  # a scratch repository in git's private folder
     "adapters/object_store.py",  # a scratch repository in git's private folder
     "demo/upstreams.py",  # throw-away repositories

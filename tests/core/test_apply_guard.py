@@ -152,6 +152,12 @@ def test_the_command_is_the_one_that_ran_when_the_kernel_noted_the_change(ctime:
     assert blame(Change("/d/f", "content"), after, ran) == expected
 
 
+def test_a_command_that_begins_just_afterwards_is_not_mistaken_for_the_one_that_wrote() -> None:
+    ran = (Ran(("one",), 0, (), 100 * MS, 200 * MS), Ran(("two",), 0, (), 203 * MS, 400 * MS))
+    assert blame(Change("/d/f", "content"), Record({"/d/f": entry("/d/f", ctime=199 * MS)}, 0), ran) == "one"
+    assert blame(Change("/d/f", "content"), Record({"/d/f": entry("/d/f", ctime=201 * MS)}, 0), ran) == "two"
+
+
 def test_of_a_file_that_is_gone_the_folder_tells_when() -> None:
     ran = (Ran(("one",), 0, (), 100 * MS, 200 * MS),)
     assert blame(Change("/d/f", "gone"), Record({"/d": entry("/d", ctime=150 * MS)}, 0), ran) == "one"

@@ -120,9 +120,12 @@ def blame(change: Change, after: Record, ran: Sequence[Ran]) -> str | None:
     entry = after.entries.get(change.path) or after.entries.get(change.path.rpartition("/")[0])
     if entry is None:
         return None
-    # The kernel's clock for files lags behind by up to a tick.
-    found = [one for one in ran if one.begin - 10_000_000 <= entry.ctime_ns <= one.end]
-    return shown(found[0].argv) if len(found) == 1 else None
+    # The kernel's clock for files lags behind by up to a tick; a command hardly writes in its first one.
+    for slack in (0, 10_000_000):
+        found = [one for one in ran if one.begin - slack <= entry.ctime_ns <= one.end]
+        if found:
+            return shown(found[0].argv) if len(found) == 1 else None
+    return None
 
 
 class Foreign(Struct, frozen=True):
