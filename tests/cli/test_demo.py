@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,13 +17,11 @@ def demo(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 def test_every_command_of_the_story_ends_as_announced_and_nothing_is_left(tmp_path: Path) -> None:
-    begin = time.monotonic()
     done = demo(TMPDIR=str(tmp_path))
     assert "!!!" not in done.stdout, done.stdout
     assert done.stdout.splitlines()[-1].endswith("commands ended as announced.")
     assert done.stderr == ""
     assert done.returncode == 0
-    assert time.monotonic() - begin < 60
     assert list(tmp_path.iterdir()) == []
 
 

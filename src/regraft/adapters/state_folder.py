@@ -114,7 +114,9 @@ class StateDirectory:
 
     def write(self, journal: Journal) -> None:
         self._make()
-        files.write(self._journal, encode_journal(journal))
+        data = encode_journal(journal)
+        decode_journal(data, str(self._journal))  # before anything is changed: what cannot be read cannot be given back
+        files.write(self._journal, data)
 
     def clear(self) -> None:
         try:

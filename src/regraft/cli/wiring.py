@@ -1,5 +1,6 @@
 """Which adapter stands behind which port."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -66,6 +67,11 @@ def upstreams(project: Project, environ: Mapping[str, str]) -> Iterator[Upstream
         known = [Remote(one.url, one.token_env) for one in project.manifest.dependencies.values()]
         gate = Gate(ObjectStore(git, upstream.store), fetch_blobs, SubmoduleFetch(upstream, known))
         yield UpstreamPorts(upstream, gate, _upstream_pulls(environ))
+
+
+def _absolute(path: str | Path) -> Path:
+    """Without `..` in it, as a journal has it: what restores a path compares it with nothing."""
+    return Path(os.path.abspath(path))  # noqa: PTH100 - links are left as they are
 
 
 @contextmanager
@@ -150,7 +156,7 @@ def applier(
 def _places(project: Project, root: str | None) -> "Places":
     from regraft.adapters.places import Places  # noqa: PLC0415
 
-    places = Places(project.root.absolute(), Path(root).absolute() if root is not None else None)
+    places = Places(_absolute(project.root), _absolute(root) if root is not None else None)
     if places.root is not None and not places.root.is_dir():
         raise InputError(
             "no-root", "there is no such folder", where=str(root), hint="name the folder that holds the image"

@@ -136,4 +136,43 @@ STORY = (
             ),
         ),
     ),
+    Chapter(
+        "The same by one command, killed in the middle, and given back",
+        text="`regraft apply` does what the install step did, or leaves the image as it was. Here somebody kills it with\n"
+        "`kill -9` while its first install command runs.",
+        fresh=True,
+        steps=(
+            Step(
+                "python ci/kill_midway.py apply plan.json --root ../image --snapshot",
+                "Half of it is there: the commit is the planned one, the rest of the install is missing.",
+                exit=1,
+                says=("killed while it installed",),
+            ),
+            Step(
+                "regraft restore --root ../image --wait 60",
+                "It needs no manifest and no network. An install that still runs holds the lock, and is ended first.",
+                says=("the baseline is back",),
+            ),
+            Step("cp baselines/rl.json ../before.json"),
+            Step("regraft image probe --image rl --root ../image --write", says=("engine: commit", "trainer: commit")),
+            Step(
+                "cmp ../before.json baselines/rl.json", "What a probe sees now is what it saw when the image was built."
+            ),
+            Step(
+                "regraft apply plan.json --root ../image --snapshot --receipt receipt.json",
+                "All of it this time: fetched, proved, written, installed, verified.",
+                says=("engine 1.0.0 -> 1.1.0", "verdict   yes", "applied: the machine holds the plan"),
+            ),
+            Step(
+                "regraft apply plan.json --root ../image",
+                "The same plan again changes nothing.",
+                says=("already applied",),
+            ),
+            Step(
+                "regraft restore --root ../image",
+                "And back, byte for byte.",
+                says=("the baseline is back",),
+            ),
+        ),
+    ),
 )

@@ -51,7 +51,8 @@ def _step(  # noqa: PLR0913, PLR0917 - one command, where it runs, and what is e
     world: World, chapter: Chapter, step: Step, command: str, here: Path, emit: Emit
 ) -> Outcome:
     argv = shlex.split(command)
-    completed = world.run([sys.executable, "-m", *argv] if argv[0] == "regraft" else argv, here)
+    ours = {"regraft": [sys.executable, "-m", "regraft"], "python": [sys.executable]}
+    completed = world.run([*ours.get(argv[0], [argv[0]]), *argv[1:]], here)
     said = "".join(stream.decode("utf-8", "replace") for stream in (completed.stdout, completed.stderr))
     emit("".join(f"    {line}\n" for line in said.splitlines()).rstrip("\n")) if said else None
     if completed.returncode or step.exit:
