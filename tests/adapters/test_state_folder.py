@@ -1,7 +1,6 @@
 """Who holds the lock, who inherits it, what is refused, and what outlives what."""
 
 import contextlib
-import dataclasses
 import fcntl
 import json
 import os
@@ -17,8 +16,8 @@ from msgspec.structs import replace
 
 from regraft.adapters import proc
 from regraft.adapters.state_folder import StateDirectory, state_folder_of
-from regraft.core.journal import SCHEMA, Journal, Running
-from regraft.errors import OutsideError, RefusedError
+from regraft.core.journal import SCHEMA, Journal, Running, Subject
+from regraft.errors import InputError, OutsideError, RefusedError
 
 JOURNAL = Journal(SCHEMA, "r1", "installing", "a" * 64, "rocm", "", snapshot=True, started="2026-01-02T03:04:05Z")
 
@@ -379,3 +378,11 @@ def test_the_lock_says_who_holds_it(state: StateDirectory) -> None:
         note = json.loads((state.folder / "lock").read_text())
     assert note["pid"] == os.getpid()
     assert note["command"].split(" ")[0] == "regraft"
+
+
+def test_a_journal_that_could_not_be_read_back_is_never_written(state: StateDirectory) -> None:
+    wrong = replace(JOURNAL, subjects=(Subject("checkout", "/img/../etc"),))
+    with state.lock(0):
+        with pytest.raises(InputError):
+            state.write(wrong)
+        assert state.read() is None
