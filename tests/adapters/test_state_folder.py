@@ -1,6 +1,7 @@
 """Who holds the lock, who inherits it, what is refused, and what outlives what."""
 
 import contextlib
+import dataclasses
 import fcntl
 import json
 import os
