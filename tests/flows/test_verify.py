@@ -528,10 +528,12 @@ def without_python_path(world: World) -> None:
     world.manifest_text = world.manifest_text.replace('python-path = ["/stack/lib/python"]\n', "")
 
 
-def test_an_old_wheel_in_an_environment_inside_the_checkout_is_not_the_checkouts(world: World) -> None:
+@pytest.mark.parametrize("name", ["lib", "alias"])
+def test_an_old_wheel_in_an_environment_inside_the_checkout_is_not_the_checkouts(world: World, name: str) -> None:
     baseline = world.bake()
     without_python_path(world)
-    world.manifest_text = world.manifest_text.replace("/venv/bin/python", "/stack/lib/.venv/bin/python")
+    world.manifest_text = world.manifest_text.replace("/venv/bin/python", f"/stack/{name}/.venv/bin/python")
+    (world.root / "stack/alias").symlink_to("lib")
     commit(world, {".gitignore": "*.so\n__pycache__/\n.venv/\n"})
     shutil.copytree(world.root / "venv", world.lib / ".venv", symlinks=True)
     assert world.errors(baseline) == []  # the environment may well lie there
