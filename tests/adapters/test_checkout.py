@@ -489,6 +489,20 @@ def test_a_submodule_at_its_commit_is_compared_inside(nested: Path, look: Look) 
     }
 
 
+def test_what_is_tracked_is_told_inside_submodules_too_and_without_a_repository(nested: Path, look: Look) -> None:
+    write(nested, {"loose.py": b"", "third/inner/a.o": b""})
+    files = {".gitmodules", "third/inner/.gitignore", "third/inner/lib.py"}
+    tracked = look(nested).tracked
+    assert files <= tracked
+    assert tracked.isdisjoint({"loose.py", "third/inner/a.o"})
+    shutil.move(nested / ".git/HEAD", nested / ".git/was")
+    (nested / "loose.py").unlink()
+    alone = look(nested, Wanted(None, Tree("0" * 40)))
+    assert alone.judged == "content"
+    assert files <= alone.tracked
+    assert "third/inner/a.o" not in alone.tracked
+
+
 def test_a_submodule_at_another_commit_and_one_that_is_not_checked_out(nested: Path, look: Look) -> None:
     planned = Wanted(Commit(git(nested, "rev-parse", "HEAD")), tree_of(nested))
     commit(nested / "third/inner", {"lib.py": b"x = 3\n"})

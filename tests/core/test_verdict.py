@@ -5,7 +5,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from regraft.core.baseline import SCHEMA, Baseline, BaselineDependency, BaselinePatch, Distribution
+from regraft.core.baseline import (
+    SCHEMA,
+    Baseline,
+    BaselineDependency,
+    BaselinePatch,
+    Distribution,
+    Site,
+)
 from regraft.core.findings import Finding
 from regraft.core.manifest import Baked, Dependency, Image, Lock, Manifest
 from regraft.core.objects import Commit, Sha256, Tree
@@ -94,6 +101,7 @@ ENVIRONMENT = Environment(
     modules={"lib": module("lib", LIB)},
     commands=(),
     complaints="",
+    site=Site(),
 )
 
 CHECKOUT = Checkout(
@@ -119,8 +127,9 @@ BASELINE = Baseline(
     "img",
     None,
     "3.10.4",
-    {"lib": BaselineDependency(OLD, OLD_TREE, (BaselinePatch("p.patch", P),), {"lib": "1.0"}, ("notes.txt",))},
+    {"lib": BaselineDependency(OLD, OLD_TREE, (BaselinePatch("p.patch", P),), {"lib": "1.0"}, ("notes.txt",), {}, ())},
     (Distribution("lib", "1.0"), Distribution("proj", "0.9"), Distribution("torch", "2.3")),
+    Site(),
 )
 
 PLANNED = PlannedDependency(
@@ -286,6 +295,22 @@ def test_what_lies_in_the_checkout_is_not_for_that_the_checkouts(name: str, file
     loaded = {name: Import(name, ok=True, file=file)}
     made = rules(case(CHECKOUT, found, loaded, baked=replace(BAKED, imports=(name,))))
     assert made == ([(rule, "error")] if rule else [])
+
+
+def test_an_environment_that_a_link_leads_to_is_found_in_the_checkout() -> None:
+    file = f"{HERE}/venv/site-packages/fast.so"
+    found = replace(
+        ENVIRONMENT,
+        modules={"fast": module("fast", place(file))},
+        extension_suffixes=(".so",),
+        prefix="/link/venv",
+        purelib="/link/venv/site-packages",
+        sys_path=("/front", "/link/venv/site-packages"),
+        searched=("/front", f"{HERE}/venv/site-packages"),
+    )
+    loaded = {"fast": Import("fast", ok=True, file=file)}
+    made = rules(case(CHECKOUT, found, loaded, baked=replace(BAKED, imports=("fast",))))
+    assert made == [("import-elsewhere", "error")]
 
 
 def test_a_checkout_inside_the_environment_is_a_checkout() -> None:

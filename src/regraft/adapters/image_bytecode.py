@@ -16,6 +16,23 @@ import warnings
 from typing import Any
 
 STALE_LIMIT = 1000
+FIELDS = (  # all that an import makes of a code object; older interpreters do not have the last ones
+    "co_name",
+    "co_argcount",
+    "co_posonlyargcount",
+    "co_kwonlyargcount",
+    "co_flags",
+    "co_firstlineno",
+    "co_code",
+    "co_consts",
+    "co_names",
+    "co_varnames",
+    "co_freevars",
+    "co_cellvars",
+    "co_qualname",
+    "co_linetable",
+    "co_exceptiontable",
+)
 
 
 class Unused(Exception):  # noqa: N818 - no error: the import would compile the source
@@ -82,7 +99,21 @@ def difference(source: str, code: types.CodeType | None) -> str | None:
         return f"the source beside it does not compile: {type(error).__name__}"
     except OSError as error:
         return f"the source beside it cannot be read: {error.strerror}"
-    return None if code == fresh else "made from another source than the file beside it"
+    same = code == fresh or plain(code) == plain(fresh)
+    return None if same else "made from another source than the file beside it"
+
+
+def plain(value: Any) -> Any:
+    """A constant as values that are equal where they are the same: a NaN that the compiler folded equals no other."""
+    if isinstance(value, types.CodeType):
+        return [plain(getattr(value, name, None)) for name in FIELDS]
+    if isinstance(value, tuple):
+        return ("tuple", tuple(map(plain, value)))
+    if isinstance(value, frozenset):
+        return ("frozenset", frozenset(map(plain, value)))
+    if isinstance(value, (float, complex)):
+        return (type(value).__name__, value.real.hex(), value.imag.hex())
+    return (type(value).__name__, value)
 
 
 main()

@@ -23,7 +23,9 @@ class SourceTree:
         self._sources = frozenset(checkout.source_folders)
         self._compiled = tuple(compiled)
         self._extensions = sorted(environment.extension_suffixes, key=len, reverse=True)
-        places = (environment.prefix, environment.purelib, environment.platlib)
+        real = dict(zip(environment.sys_path, environment.searched, strict=False))
+        named = (environment.prefix, environment.purelib, environment.platlib)
+        places = {*named, *(real.get(one, one) for one in named)}
         self._environment = tuple(one for one in places if one != self.folder and is_below(one, self.folder))
 
     def relative(self, path: str) -> str | None:
