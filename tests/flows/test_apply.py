@@ -1,3 +1,5 @@
+from msgspec.structs import replace
+
 # ruff: noqa: ARG002 - a fake has the signatures of its ports
 """The order of an apply, step by step: what is written down before what is done, and what a failure at each step leaves."""
 
@@ -276,7 +278,7 @@ def test_the_same_plan_again_writes_nothing() -> None:
     assert world.log == ["import"]
 
 
-OTHER = seal(dataclasses.replace(PLAN, suites=("s",)))
+OTHER = seal(replace(PLAN, suites=("s",)))
 
 
 def test_another_plan_is_refused_and_with_replace_begins_at_the_first_ones_baseline() -> None:
@@ -301,7 +303,7 @@ def test_a_failure_of_another_plan_ends_at_the_first_ones_baseline() -> None:
 def test_an_apply_that_ended_in_the_middle_has_to_be_restored_first() -> None:
     world = applied_world()
     assert world.journal is not None
-    world.journal = dataclasses.replace(world.journal, phase="installing")
+    world.journal = replace(world.journal, phase="installing")
     with pytest.raises(RefusedError) as caught:
         world.apply()
     assert (caught.value.code, world.log) == ("unfinished", [])
@@ -321,5 +323,5 @@ def test_the_state_of_another_root_is_not_touched() -> None:
 def test_a_plan_that_does_not_fit_is_refused_before_the_lock_is_taken(change: dict[str, Any], code: str) -> None:
     world = World()
     with pytest.raises(RegraftError) as caught:
-        world.apply(dataclasses.replace(PLAN, **change))
+        world.apply(replace(PLAN, **change))
     assert (caught.value.code, caught.value.exit_code, world.log) == (code, 2, [])

@@ -1,14 +1,19 @@
 """Start `regraft ARGUMENTS`, and end it as `kill -9` would, while its first install command runs."""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import time
 
 journal = pathlib.Path("../image/var/lib/regraft/journal.json")
+scratch = pathlib.Path("../scratch").resolve()  # what a killed program leaves there goes with the demo
+scratch.mkdir()
 silent = subprocess.DEVNULL
-process = subprocess.Popen([sys.executable, "-m", "regraft", *sys.argv[1:]], stdout=silent, stderr=silent)
+environment = {**os.environ, "TMPDIR": str(scratch)}
+argv = [sys.executable, "-m", "regraft", *sys.argv[1:]]
+process = subprocess.Popen(argv, env=environment, stdout=silent, stderr=silent)
 while process.poll() is None:
     try:
         phase = json.loads(journal.read_text())["phase"]
