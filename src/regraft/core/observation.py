@@ -8,6 +8,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from regraft.core.baseline import Site
 from regraft.core.objects import Commit, Sha256, Tree
 
 
@@ -22,6 +23,7 @@ class Installed(Struct, frozen=True):
     metadata: str
     complete: bool  # False: the record lacks the file that names the version
     editable: str | None  # the folder that an editable install points to
+    record: Sha256 | None = None  # of its RECORD, or of its metadata's files where it has none
 
 
 class PathFile(Struct, frozen=True):
@@ -119,6 +121,8 @@ class Environment(Struct, frozen=True):
     complaints: str  # what the interpreter wrote to stderr at start, bounded
     extension_suffixes: tuple[str, ...] = ()  # of the compiled modules that this interpreter loads
     project: str | None = None  # the real path of the project's own checkout
+    site: Site | None = None  # None: not looked at
+    ambient_modules: tuple[tuple[str, str], ...] = ()  # (folder of the caller's PYTHONPATH, declared module in it)
 
 
 class Unreadable(Struct, frozen=True):
@@ -187,7 +191,9 @@ class Checkout(Struct, frozen=True):
     extras: tuple[Extra, ...] = ()
     patches: tuple[FoundPatch, ...] = ()
     touched: tuple[str, ...] = ()  # paths that the carried patches change; that of a submodule ends in /
-    source_folders: tuple[str, ...] = ()  # folders, those inside submodules too, that hold Python modules; "" is the root
+    source_folders: tuple[
+        str, ...
+    ] = ()  # folders, those inside submodules too, that hold Python modules; "" is the root
     pointers: tuple[str, ...] = ()  # of Git LFS, with the pointer's text where their content should be
     texts: tuple[tuple[str, bytes], ...] = ()  # (path, content) of what `Wanted.texts` names, from the expected tree
     tracked: frozenset[str] = frozenset()  # the paths that are compared, those inside submodules as well
