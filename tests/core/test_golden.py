@@ -3,8 +3,21 @@
 import json
 from pathlib import Path
 
+import pytest
+from msgspec.structs import replace
+
 from regraft.core import document
-from regraft.core.baseline import Baseline, BaselineDependency, BaselinePatch, Distribution
+from regraft.core.baseline import (
+    Baseline,
+    BaselineDependency,
+    BaselinePatch,
+    Distribution,
+    EditedFile,
+    HeldFile,
+    HeldFinder,
+    Loose,
+    Site,
+)
 from regraft.core.baseline_document import decode_baseline, encode_baseline
 from regraft.core.findings import Finding, Witness
 from regraft.core.objects import Commit, Sha256, Tree
@@ -14,6 +27,7 @@ from regraft.core.receipt_document import decode_receipt, encode_receipt, seal
 from regraft.errors import InputError, MistakesError, OutsideError, RefusedError, RegraftError
 
 GOLDEN = Path(__file__).parent / "golden"
+SITE = "lib/python3.12/site-packages"
 
 BASELINE = Baseline(
     schema="regraft.baseline/1",
@@ -26,10 +40,35 @@ BASELINE = Baseline(
             tree=Tree("2" * 40),
             patches=(BaselinePatch("docker/sglang.patch", Sha256("3" * 64)),),
             distributions={"sglang": "0.5.1"},
-            untracked=("notes.txt",),
+            untracked=("notes.txt", "python/sglang/local.py"),
+            untracked_content={"python/sglang/local.py": Sha256("a" * 64)},
+            empty_submodules=("3rdparty/docs",),
         )
     },
-    environment=(Distribution("sglang", "0.5.1", ("torch>=2",)), Distribution("torch", "2.9.1")),
+    environment=(
+        Distribution("sglang", "0.5.1", ("torch>=2",)),
+        Distribution("torch", "2.9.1"),
+    ),
+    site=Site(
+        records={"sglang": Sha256("b" * 64), "torch": Sha256("c" * 64)},
+        path_files=(HeldFile(f"{SITE}/distutils-precedence.pth", Sha256("d" * 64), ("setuptools",)),),
+        finders=(HeldFinder("_distutils_hack.DistutilsMetaFinder", ("setuptools",)),),
+        loose=(
+            Loose(f"{SITE}/sitecustomize.py", "module", Sha256("e" * 64)),
+            Loose(f"{SITE}/vendored", "package", None),
+        ),
+        edited=(EditedFile("torch", f"{SITE}/torch/version.py", Sha256("f" * 64)),),
+    ),
+)
+# As the first files of this schema were written: what they do not say is not recorded.
+OLDER = replace(
+    BASELINE,
+    dependencies={
+        "sglang": replace(
+            BASELINE.dependencies["sglang"], untracked=("notes.txt",), untracked_content=None, empty_submodules=None
+        )
+    },
+    site=None,
 )
 FINDING = Finding(
     rule="import-elsewhere",
@@ -78,6 +117,18 @@ RECEIPT = seal(
 def test_the_baseline() -> None:
     assert encode_baseline(BASELINE) == (GOLDEN / "baseline.json").read_bytes()
     assert decode_baseline((GOLDEN / "baseline.json").read_bytes(), "rocm") == BASELINE
+
+
+def test_a_baseline_of_before_is_still_read() -> None:
+    assert decode_baseline((GOLDEN / "baseline-older.json").read_bytes(), "rocm") == OLDER
+
+
+@pytest.mark.parametrize("digit", ["a", "b", "c", "d", "e", "f"])
+def test_a_hash_of_a_baseline_that_is_none_is_refused(digit: str) -> None:
+    data = (GOLDEN / "baseline.json").read_bytes().replace(digit.encode() * 64, b"damaged")
+    with pytest.raises(InputError) as caught:
+        decode_baseline(data, "rocm")
+    assert caught.value.code == "bad-hash"
 
 
 def test_the_receipt() -> None:

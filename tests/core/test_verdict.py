@@ -560,6 +560,183 @@ def test_what_is_odd_about_the_interpreter(fields: dict[str, Any], rule: tuple[s
     assert rules(case(CHECKOUT, replace(ENVIRONMENT, **fields))) == ([rule] if rule else [])
 
 
+@pytest.mark.parametrize(
+    ("front", "found"), [("/else", True), (f"{HERE}/python", False), (HERE, False)], ids=["elsewhere", "below", "same"]
+)
+def test_a_folder_of_the_callers_that_holds_a_declared_import(front: str, found: bool) -> None:
+    held = ((front, "lib"), (front, "lib.core"), ("/else", "undeclared"))
+    environment = replace(ENVIRONMENT, ambient_modules=held, ambient_python_path=front)
+    expected = [("ambient-python-path", "note"), *([("ambient-module", "warning")] if found else [])]
+    assert rules(case(CHECKOUT, environment)) == expected
+
+
+# What lies in it
+
+A, B = Sha256("a" * 64), Sha256("b" * 64)
+RELATIVE = "lib/site-packages"
+OLD_SITE = Site(
+    records={"lib": A, "proj": A, "torch": A},
+    path_files=(HeldFile(f"{RELATIVE}/a.pth", A), HeldFile(f"{RELATIVE}/lib.pth", A, ("lib",))),
+    finders=(HeldFinder("six.Finder"), HeldFinder("lib_1.Finder", ("lib",))),
+    loose=(Loose(f"{RELATIVE}/mine", "package", A), Loose("/usr/lib/big", "folder", None)),
+    edited=(EditedFile("torch", f"{RELATIVE}/torch/a.py", A), EditedFile("lib", f"{RELATIVE}/lib/b.py", A)),
+)
+
+
+def site_case(records: dict[str, Sha256] | None = None, **fields: Any) -> Case:
+    """A machine that differs from the baseline's in these fields. `records` are by name."""
+    held = {**OLD_SITE.records, **(records or {})}
+    found = tuple(replace(one, record=held[one.name]) for one in ENVIRONMENT.distributions)
+    environment = replace(ENVIRONMENT, distributions=found, site=replace(OLD_SITE, records={}, **fields))
+    return case(CHECKOUT, environment, baseline=replace(BASELINE, site=OLD_SITE))
+
+
+def test_an_environment_in_which_nothing_else_changed() -> None:
+    assert rules(site_case()) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "rule", "text"),
+    [
+        (
+            {"records": {"torch": B}},
+            "environment-changed",
+            f"torch 2.3 was installed again, with other content: {SITE}",
+        ),
+        (
+            {"path_files": (*OLD_SITE.path_files, HeldFile(f"{RELATIVE}/z.pth", A))},
+            "path-file-changed",
+            f"/venv/{RELATIVE}/z.pth is new",
+        ),
+        (
+            {"path_files": (HeldFile(f"{RELATIVE}/a.pth", B), OLD_SITE.path_files[1])},
+            "path-file-changed",
+            f"/venv/{RELATIVE}/a.pth has other content",
+        ),
+        (
+            {"path_files": OLD_SITE.path_files[1:]},
+            "path-file-changed",
+            f"/venv/{RELATIVE}/a.pth is not there any more",
+        ),
+        ({"finders": OLD_SITE.finders[1:]}, "finder-changed", "the finder six.Finder is not on sys.meta_path any more"),
+        (
+            {"finders": (*OLD_SITE.finders, HeldFinder("evil.Finder", ("torch",)))},
+            "finder-changed",
+            "the finder evil.Finder is on sys.meta_path, and was not",
+        ),
+        (
+            {"loose": (*OLD_SITE.loose, Loose(f"{RELATIVE}/sitecustomize.py", "module", A))},
+            "loose-module",
+            f"/venv/{RELATIVE}/sitecustomize.py is new",
+        ),
+        (
+            {"loose": (Loose(f"{RELATIVE}/mine", "package", B), OLD_SITE.loose[1])},
+            "loose-module",
+            f"/venv/{RELATIVE}/mine has other content",
+        ),
+        (
+            {"loose": (OLD_SITE.loose[0], Loose("/usr/lib/big", "package", None))},
+            "loose-module",
+            "/usr/lib/big has other content",
+        ),
+        (
+            {"edited": (*OLD_SITE.edited, EditedFile("torch", f"{RELATIVE}/torch/z.py", A))},
+            "installed-file-edited",
+            f"/venv/{RELATIVE}/torch/z.py was edited (torch)",
+        ),
+        (
+            {"edited": (EditedFile("torch", f"{RELATIVE}/torch/a.py", B), OLD_SITE.edited[1])},
+            "installed-file-edited",
+            "torch/a.py has other content",
+        ),
+        (
+            {"edited": (EditedFile("torch", f"{RELATIVE}/torch/a.py", None), OLD_SITE.edited[1])},
+            "installed-file-edited",
+            "torch/a.py is not there",
+        ),
+        (
+            {"edited": OLD_SITE.edited[1:]},
+            "installed-file-edited",
+            "torch/a.py was edited in the image, and is as installed again",
+        ),
+    ],
+)
+def test_what_changed_in_the_environment_beside_names_and_versions(
+    fields: dict[str, Any], rule: str, text: str
+) -> None:
+    found = site_case(**fields)
+    assert rules(found) == [(rule, "error")]
+    assert text in only(found, rule).message
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"records": {"lib": B, "proj": B}},
+        {"path_files": (OLD_SITE.path_files[0], HeldFile(f"{RELATIVE}/lib_2.pth", B, ("lib", "other")))},
+        {"path_files": (*OLD_SITE.path_files, HeldFile(f"{RELATIVE}/proj.pth", B, ("proj",)))},
+        {"finders": (OLD_SITE.finders[0], HeldFinder("lib_2.Finder", ("lib",)))},
+        {"edited": (OLD_SITE.edited[0], EditedFile("proj", f"{RELATIVE}/proj.py", B))},
+    ],
+)
+def test_what_a_named_distribution_brings_may_change(fields: dict[str, Any]) -> None:
+    assert rules(site_case(**fields)) == []
+
+
+def test_what_an_older_baseline_does_not_say_is_said() -> None:
+    found = case(CHECKOUT, replace(ENVIRONMENT, site=OLD_SITE), baseline=replace(BASELINE, site=None))
+    assert rules(found) == [("baseline-older", "note")]
+    assert "the content of distributions, `.pth` files" in only(found, "baseline-older").message
+
+
+def test_site_folders_that_were_not_looked_at_are_no_silent_yes() -> None:
+    assert rules(case(CHECKOUT, replace(ENVIRONMENT, site=None))) == [("environment-unknown", "error")]
+
+
+# The version that the source declares
+
+
+def declared(text: str, version: str = "2.0", **more: Any) -> Case:
+    found = replace(CHECKOUT, texts=(("python/pyproject.toml", text.encode()), *more.pop("texts", ())))
+    return case(found, with_distributions(installed("lib", version, editable=HERE)), **more)
+
+
+STATIC = '[project]\nname = "Lib"\nversion = "2.1"\n'
+
+
+def test_an_install_that_was_skipped_leaves_another_version_than_the_source_declares() -> None:
+    finding = only(declared(STATIC), "stale-version")
+    assert (finding.severity, finding.path) == ("error", HERE)
+    assert "lib is installed as 2.0, and the planned source declares 2.1" in finding.message
+    assert [one.path for one in finding.witnesses] == [f"{SITE}/lib-2.0.dist-info", f"{HERE}/python/pyproject.toml"]
+    assert ("stale-version", "warning") in rules(declared(STATIC, planned=KEPT))
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        (STATIC, "2.1"),
+        (STATIC, "2.1.0"),
+        (STATIC, "2.1+cu128"),
+        (STATIC.replace("Lib", "another"), "2.0"),
+        (STATIC + 'dynamic = ["version"]\n', "2.0"),
+        ('[project]\nname = "lib"\ndynamic = ["version"]\n', "2.0"),
+        ('[project]\nname = "lib"\nversion = 2\n', "2.0"),
+        ("project = 1\n", "2.0"),
+        ('[tool.x]\nversion = "2.1"\n', "2.0"),
+    ],
+)
+def test_a_version_that_is_declared_or_that_only_a_build_knows(text: str, version: str) -> None:
+    assert "stale-version" not in dict(rules(declared(text, version)))
+
+
+def test_a_suffix_that_setuptools_is_told_to_add_is_no_other_version() -> None:
+    tagged = declared(STATIC, "2.1.dev0", texts=(("python/setup.cfg", b"[egg_info]\ntag_build = .dev\n"),))
+    assert "stale-version" not in dict(rules(tagged))
+    other = declared(STATIC, "2.0", texts=(("setup.cfg", b"[egg_info]\ntag_build = .dev\n"),))
+    assert ("stale-version", "error") in rules(other)
+
+
 def test_other_distributions_in_two_versions_are_told() -> None:
     twice = (*ENVIRONMENT.distributions, installed("torch", "1.0", metadata="/usr/lib/torch-1.0.dist-info"))
     assert rules(case(CHECKOUT, replace(ENVIRONMENT, distributions=twice))) == [("shadowed-distributions", "warning")]
@@ -593,6 +770,7 @@ def test_an_environment_that_gives_no_answer_is_an_error() -> None:
         ),
         ({"differences": (Difference("sub/a", "modified", "inside a submodule"),)}, ["tree-modified"]),
         ({"differences": (Difference("sub", "unreadable", "x"),)}, ["tree-unreadable"]),
+        ({"differences": (Difference("sub", "submodule-empty", "x"),)}, ["submodule-empty"]),
         ({"extras": (Extra("lib/old.py", "left-over"),)}, ["left-over"]),
         ({"extras": (Extra("lib/new.py", "untracked"),)}, ["untracked-module"]),
         ({"extras": (Extra("lib/_C.so", "untracked"),)}, ["untracked-module"]),
@@ -619,7 +797,7 @@ def test_what_makes_a_checkout_another_one(fields: dict[str, Any], expected: lis
         ({"unfinished": ("index.lock",)}, ("unfinished-operation", "warning")),
         ({"credentials": ("http.extraheader",)}, ("baked-credentials", "warning")),
         ({"differences": (Difference("w.bin", "filter", "lfs"),)}, ("differs-through-filter", "note")),
-        ({"differences": (Difference("sub", "submodule-empty", "x"),)}, ("submodule-empty", "warning")),
+        ({"pointers": ("w.bin",)}, ("lfs-pointer", "note")),
         ({"extras": (Extra("lib/_C.so", "ignored"),)}, ("generated-files", "note")),
         ({"extras": (Extra("other.txt", "untracked"),)}, ("untracked-files", "note")),
         ({"extras": (Extra("notes.txt", "untracked"),)}, None),
@@ -635,6 +813,42 @@ def test_differences_against_a_tree_that_is_not_the_planned_one_do_not_stop_what
     difference = Difference("lib/core.py", "modified", "patched")
     found = replace(CHECKOUT, judged="paths", expected=OTHER_TREE, differences=(difference,))
     assert rules(case(found)) == [("proved-by-content", "note")]
+
+
+@pytest.mark.parametrize("judged", ["paths", "content"])
+def test_what_differs_inside_a_submodule_stops_whatever_its_outer_tree_is(judged: Any) -> None:
+    inside = Difference("sub/a.py", "modified", "x", "sub")
+    found = replace(CHECKOUT, judged=judged, expected=OTHER_TREE, differences=(inside,))
+    assert rules(case(found)) == [("proved-by-content", "note"), ("tree-modified", "error")]
+
+
+def with_held(**fields: Any) -> Baseline:
+    return replace(BASELINE, dependencies={"lib": replace(BASELINE.dependencies["lib"], **fields)})
+
+
+def test_a_submodule_that_the_image_had_not_checked_out_either_is_a_warning() -> None:
+    empty = replace(CHECKOUT, differences=tuple(Difference(one, "submodule-empty", "x") for one in ("old", "new")))
+    found = judge(case(empty, baseline=with_held(empty_submodules=("old",))))
+    assert [(one.severity, [two.path for two in one.witnesses]) for one in found] == [
+        ("error", ["new"]),
+        ("warning", ["old"]),
+    ]
+    kept = replace(CHECKOUT, differences=(Difference("old", "submodule-empty", "x"),))
+    for recorded, severity in ((None, "warning"), (("old",), "warning"), ((), "error")):
+        held = with_held(empty_submodules=recorded, commit=NEW, tree=TREE)
+        assert ("submodule-empty", severity) in rules(case(kept, planned=KEPT, baseline=held))
+
+
+def test_an_untracked_module_with_another_content_than_the_baselines() -> None:
+    untracked = replace(CHECKOUT, extras=(Extra("lib/mine.py", "untracked", P),))
+    held = {"untracked": ("lib/mine.py",)}
+    assert rules(case(untracked, baseline=with_held(**held, untracked_content={"lib/mine.py": P}))) == []
+    other = with_held(**held, untracked_content={"lib/mine.py": Sha256("e" * 64)})
+    finding = only(case(untracked, baseline=other), "untracked-module")
+    assert (finding.severity, [one.path for one in finding.witnesses]) == ("error", ["lib/mine.py"])
+    older = case(untracked, baseline=with_held(**held, untracked_content=None))
+    assert rules(older) == [("baseline-older", "note")]
+    assert "the content of untracked modules" in only(older, "baseline-older").message
 
 
 def test_that_nothing_was_checked_out_is_said() -> None:

@@ -11,10 +11,15 @@ from regraft.core import (
     verdict_distributions,
     verdict_environment,
     verdict_modules,
+    verdict_site,
+    verdict_versions,
 )
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/commands/verify.md"
-MODULES = (imports, verdict, verdict_checkout, verdict_distributions, verdict_environment, verdict_modules)
+MODULES = (
+    *(imports, verdict, verdict_checkout, verdict_distributions, verdict_environment, verdict_modules),
+    *(verdict_site, verdict_versions),
+)
 
 
 def rules() -> set[str]:

@@ -1,5 +1,3 @@
-from msgspec.structs import replace
-
 # ruff: noqa: ARG002 - a fake has the signatures of its ports
 """The order of an apply, step by step: what is written down before what is done, and what a failure at each step leaves."""
 
@@ -9,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from regraft.core.apply_values import Ran, Step, Target, Written
 from regraft.core.journal import Journal, Running, Subject

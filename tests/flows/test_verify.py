@@ -1,5 +1,6 @@
 """A real interpreter and real checkouts, installed by plain commands as a project's own shell would, and then proved."""
 
+import base64
 import hashlib
 import os
 import shutil
@@ -83,6 +84,11 @@ def git(folder: Path, *arguments: str) -> str:
     return run("git", *arguments, cwd=folder)
 
 
+def digest_of(text: str) -> str:
+    """As a RECORD has it."""
+    return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+
+
 def write(folder: Path, files: dict[str, str]) -> None:
     for name, text in files.items():
         path = folder / name
@@ -128,18 +134,27 @@ class World:
 
     # What a Dockerfile and a project's shell do
 
-    def metadata(self, name: str, version: str, *requires: str, site: Path | None = None) -> None:
+    def metadata(
+        self, name: str, version: str, *requires: str, site: Path | None = None, files: dict[str, str] | None = None
+    ) -> None:
+        """As an installer leaves it: the files of the distribution, and a RECORD of them."""
         for old in (site or self.site).glob(f"{name}-*.dist-info"):
             shutil.rmtree(old)
         lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
         lines += [f"Requires-Dist: {one}" for one in requires]
-        write(site or self.site, {f"{name}-{version}.dist-info/METADATA": "\n".join(lines) + "\n"})
+        info = f"{name}-{version}.dist-info"
+        every = {f"{info}/METADATA": "\n".join(lines) + "\n", **(files or {})}
+        rows = [f"{path},sha256={digest_of(text)},{len(text)}" for path, text in every.items()]
+        write(site or self.site, {**every, f"{info}/RECORD": "\n".join([*rows, f"{info}/RECORD,,", ""])})
 
     def editable(self, version: str, *requires: str) -> None:
         self.metadata("lib", version, *requires)
-        source = self.lib / "python"
+        source, info = self.lib / "python", f"lib-{version}.dist-info"
         url = f'{{"url": "file://{source}", "dir_info": {{"editable": true}}}}'
-        write(self.site, {"__editable__.lib.pth": f"{source}\n", f"lib-{version}.dist-info/direct_url.json": url})
+        write(self.site, {"__editable__.lib.pth": f"{source}\n", f"{info}/direct_url.json": url})
+        with (self.site / info / "RECORD").open("a") as record:
+            # Without their hashes: they name places of this machine, and the baseline is another copy's.
+            record.write(f"__editable__.lib.pth,,\n{info}/direct_url.json,,\n")
 
     def baked(self) -> "World":
         self.check_out(self.first)
@@ -539,7 +554,7 @@ def test_an_old_wheel_in_an_environment_inside_the_checkout_is_not_the_checkouts
     (site / "__editable__.lib.pth").unlink()
     old_copy(world, site)
     found = [one for one in world.verify(baseline).findings if one.severity == "error"]
-    assert {one.rule for one in found} == {"import-elsewhere"}
+    assert {one.rule for one in found} == {"import-elsewhere", "loose-module"}
     assert f"lib is imported from {site}/lib/__init__.py" in found[0].message
     assert "that is the environment, which merely lies in the checkout" in found[0].message
 
@@ -671,12 +686,13 @@ def test_a_namespace_whose_other_portion_has_the_same_package_is_red(world: Worl
     # The site's own folder comes before what its .pth files add.
     write(world.site, {"space/core/__init__.py": "", "space/other/__init__.py": "", "space/deep/twig.py": ""})
     finding = world.found(baseline)["second-copy"]
-    assert world.errors(baseline) == ["second-copy"]
+    assert world.errors(baseline) == ["loose-module", "second-copy"]
     assert f"space.core is in two portions of space: {world.lib}/python/space/core" in finding.message
     assert f"{world.site}/space/core" in finding.message
     assert any(one.path == str(world.site) for one in finding.witnesses)
     shutil.rmtree(world.site / "space/core")
-    assert world.errors(baseline) == []  # other portions with other modules are what a namespace is for
+    # Other portions with other modules are what a namespace is for; that they came after the baseline is another matter.
+    assert world.errors(baseline) == ["loose-module"]
     write(world.site, {"space/deep/leaf.py": ""})
     assert "space.deep.leaf is in two portions" in world.found(baseline)["second-copy"].message
 
@@ -733,6 +749,186 @@ def test_a_project_that_is_installed_from_another_folder_is_red(world: World) ->
         url = f'{{"url": "file://{folder}", "dir_info": {{"editable": true}}}}'
         write(world.site, {"proj-1.0.dist-info/direct_url.json": url})
         assert world.errors(baseline) == errors
+
+
+def test_a_path_variable_of_the_caller_that_brings_another_copy_is_a_warning(world: World) -> None:
+    baseline = world.bake()
+    world.install()
+    write(world.folder, {"other/lib/__init__.py": ""})
+    verified = world.verify(baseline, PYTHONPATH=f"{world.folder}/other")
+    assert [(one.rule, one.severity) for one in verified.findings] == [
+        ("ambient-python-path", "note"),
+        ("ambient-module", "warning"),
+    ]
+    assert f"{world.folder}/other" in verified.findings[1].message
+
+
+def test_an_install_that_was_skipped_leaves_the_version_of_before(world: World) -> None:
+    baseline = world.bake()
+    commit(world, {"python/pyproject.toml": '[project]\nname = "lib"\nversion = "1.1.0"\n'})
+    world.editable("1.0.0")
+    assert world.errors(baseline) == ["stale-version"]
+    world.editable("1.1.0")
+    assert world.errors(baseline) == []
+
+
+# The rest of the environment, beyond names and versions
+
+
+@pytest.fixture
+def furnished(world: World) -> tuple[World, Baseline]:
+    """An image whose environment holds something of everything, and its baseline."""
+    world.baked()
+    world.metadata("torch", "2.3", files={"torch/__init__.py": "version = '2.3'\n", "torch/ops.py": "a = 1\n"})
+    world.metadata("edited", "1", files={"edited.py": "a = 1\n"})
+    write(
+        world.site,
+        {
+            "edited.py": "a = 2\n",
+            "mine.py": "a = 1\n",
+            "vendored/__init__.py": "",
+            "vendored/sub/a.py": "a = 1\n",
+            "a.pth": "import os\n",
+            "torch/extra.py": "",
+        },
+    )
+    write(world.lib, {"python/lib/local.py": "a = 1\n"})
+    baseline = world.probe()
+    world.install()
+    return world, baseline
+
+
+def test_the_rest_of_an_environment_that_did_not_change_is_proved(furnished: tuple[World, Baseline]) -> None:
+    world, baseline = furnished
+    assert baseline.site is not None
+    assert [one.path.rpartition("/")[2] for one in baseline.site.loose] == ["mine.py", "extra.py", "vendored"]
+    assert [(one.distribution, one.path.rpartition("/")[2]) for one in baseline.site.edited] == [
+        ("edited", "edited.py")
+    ]
+    assert [one.path.rpartition("/")[2] for one in baseline.site.path_files] == ["a.pth"]
+    assert world.verify(baseline).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "rule"),
+    [
+        ("sitecustomize.py", "", "loose-module"),
+        ("usercustomize/__init__.py", "", "loose-module"),
+        ("helper.py", "", "loose-module"),
+        ("helper/__init__.py", "", "loose-module"),
+        ("helper/space/a.py", "", "loose-module"),
+        ("torch/added.py", "", "loose-module"),
+        ("mine.py", "a = 2\n", "loose-module"),
+        ("vendored/sub/a.py", "a = 2\n", "loose-module"),
+        ("z.pth", "import sys\n", "path-file-changed"),
+        ("z.pth", "/srv\n", "path-file-changed"),
+        ("a.pth", "import os, sys\n", "path-file-changed"),
+        ("torch/ops.py", "a = 2\n", "installed-file-edited"),
+        ("torch/ops.py", "longer = 2\n", "installed-file-edited"),
+        ("edited.py", "a = 3\n", "installed-file-edited"),
+        ("edited.py", "a = 1\n", "installed-file-edited"),
+    ],
+)
+def test_what_came_or_changed_in_the_environment_and_is_no_distributions_is_red(
+    furnished: tuple[World, Baseline], path: str, text: str, rule: str
+) -> None:
+    world, baseline = furnished
+    write(world.site, {path: text})
+    finding = world.found(baseline)[rule]
+    assert world.errors(baseline) == [rule]
+    named = path.partition("/")[0] if rule == "loose-module" and "torch" not in path else path
+    assert f"{world.site}/{named}" in finding.message
+
+
+def test_a_file_that_an_installed_distribution_lost_is_red(furnished: tuple[World, Baseline]) -> None:
+    world, baseline = furnished
+    (world.site / "torch/ops.py").unlink()
+    assert f"{world.site}/torch/ops.py is not there" in world.found(baseline)["installed-file-edited"].message
+
+
+def test_the_same_version_installed_again_with_other_content_is_red(furnished: tuple[World, Baseline]) -> None:
+    world, baseline = furnished
+    world.metadata("torch", "2.3", files={"torch/__init__.py": "version = '2.3'\n", "torch/ops.py": "a = 99\n"})
+    finding = world.found(baseline)["environment-changed"]
+    assert f"{world.site}/torch-2.3.dist-info is not what it was" in finding.message
+    assert world.errors(baseline) == ["environment-changed"]
+
+
+def test_an_untracked_module_that_the_image_had_with_other_content_is_red(furnished: tuple[World, Baseline]) -> None:
+    world, baseline = furnished
+    write(world.lib, {"python/lib/local.py": "a = 2\n"})
+    assert [one.path for one in world.found(baseline)["untracked-module"].witnesses] == ["python/lib/local.py"]
+
+
+def test_what_the_named_distribution_brings_with_it_may_change(world: World) -> None:
+    """An editable install by setuptools names its finder by the version, so that one goes and another comes."""
+    finder = "import sys\nclass F:\n    def find_spec(*_):\n        return None\ndef install():\n    sys.meta_path.append(F)\n"
+
+    def hooked(version: str) -> dict[str, str]:
+        name = f"__editable___lib_{version.replace('.', '_')}_finder"
+        return {f"{name}.py": finder, f"__editable__.lib-{version}.pth": f"import {name}; {name}.install()\n"}
+
+    world.baked()
+    world.metadata("lib", "1.0", files=hooked("1.0"))
+    baseline = world.probe()
+    assert baseline.site is not None
+    assert [(len(one.owners), one.name) for one in baseline.site.finders] == [(1, "__editable___lib_1_0_finder.F")]
+    for name in hooked("1.0"):
+        (world.site / name).unlink()
+    world.install()
+    world.metadata("lib", "2.0", files=hooked("2.0"))
+    assert world.errors(baseline) == []
+    write(world.site, {"evil_finder.py": finder, "evil.pth": "import evil_finder; evil_finder.install()\n"})
+    assert world.errors(baseline) == ["finder-changed", "loose-module", "path-file-changed"]
+
+
+def test_a_baseline_of_an_older_regraft_is_still_compared_with(furnished: tuple[World, Baseline]) -> None:
+    world, baseline = furnished
+    held = replace(baseline.dependencies["lib"], untracked_content=None, empty_submodules=None)
+    found = world.found(replace(baseline, site=None, dependencies={"lib": held}))
+    assert found.keys() == {"baseline-older"}
+    assert found["baseline-older"].severity == "note"
+
+
+# Submodules
+
+
+@pytest.fixture
+def nested(world: World) -> World:
+    """The planned commit has a submodule with a package; the baked one has none."""
+    inner = world.folder / "inner"
+    inner.mkdir()
+    git(inner, "init", "-q")
+    write(inner, {"ext/__init__.py": "", "setup.py": ""})
+    git(inner, "add", "-A")
+    git(inner, "commit", "-q", "-m", "1")
+    git(world.lib, "checkout", "-q", "--force", "new")
+    git(world.lib, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "third/inner")
+    git(world.lib, "commit", "-q", "-m", "3")
+    world.second = git(world.lib, "rev-parse", "HEAD")
+    return world
+
+
+def test_a_planned_submodule_with_an_empty_folder_is_red(nested: World) -> None:
+    baseline = nested.baseline
+    nested.baked()
+    nested.install()
+    assert nested.errors(baseline) == []
+    shutil.rmtree(nested.lib / "third/inner")
+    (nested.lib / "third/inner").mkdir()
+    assert nested.errors(baseline) == ["submodule-empty"]
+
+
+def test_an_untracked_module_inside_a_submodules_package_is_red(nested: World) -> None:
+    nested.baked()
+    nested.install()
+    write(nested.lib, {"third/inner/ext/evil.py": "", "third/inner/ext/_C.so": "", "third/inner/notes.py": ""})
+    found = nested.found(nested.baseline)
+    assert [one.path for one in found["untracked-module"].witnesses] == [
+        "third/inner/ext/_C.so",
+        "third/inner/ext/evil.py",
+    ]
+    assert [one.path for one in found["untracked-files"].witnesses] == ["third/inner/notes.py"]
 
 
 # What is kept, and the baseline

@@ -144,6 +144,14 @@ def read(path: str | Path, limit: int, *, follow: bool = False) -> bytes | None:
         return stream.read(limit)
 
 
+def names(folder: str | Path) -> tuple[str, ...]:
+    """What lies in a folder; nothing where there is none that can be read."""
+    try:
+        return tuple(os.listdir(folder))  # noqa: PTH208 - names are wanted
+    except (OSError, ValueError):
+        return ()
+
+
 def digest(path: str | Path) -> Sha256 | None:
     """The sha256 of a regular file, or of a link's target as text; None where it is neither or cannot be read."""
     try:

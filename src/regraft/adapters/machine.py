@@ -4,13 +4,17 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from regraft.adapters import process
+import msgspec
+from msgspec.structs import replace
+
+from regraft.adapters import disk, process
 from regraft.adapters.places import Places
 from regraft.adapters.process import Completed
+from regraft.core.baseline import Site
 from regraft.core.checkout_tree import clean_text
 from regraft.core.manifest import Image
 from regraft.core.observation import (
@@ -31,6 +35,7 @@ from regraft.errors import OutsideError
 
 ANSWER_LIMIT = 64 * 1024 * 1024
 COMPLAINTS = 2000
+READ_LIMIT = 64 * 1024 * 1024  # bytes of one distribution's files that are compared with its RECORD
 COMPILED = 10_000  # sources of one checkout that are compiled, to compare byte code with them
 
 _DROPPED = regex(r"(?:PYTHON|GIT_|VIRTUAL_ENV|PIP_|__PYVENV).*", re.DOTALL)
@@ -63,14 +68,30 @@ class Machine:
             raise _too_old(image.python, str(answer["too_old"]))
         wanted = dict.fromkeys([*(modules or ()), *(one["module"] for one in answer["commands"])])
         found: Any = []
+        files: Any = {}
         if modules is not None:
             asked, found = self._ask(image, "image_imports.py", {"find": [*wanted]})
             if not isinstance(found, list):
                 raise self._broken(image, asked)
+            folders = [self._places.project, *(self._places.of(baked.path) for baked in image.baked.values())]
+            given = {"checkouts": [os.path.realpath(folder) for folder in folders], "limit": READ_LIMIT}
+            ended, files = self._ask(image, "image_files.py", given)
+            if not isinstance(files, dict):
+                raise self._broken(image, ended)
         complaints = completed.stderr.decode("utf-8", "backslashreplace")[-COMPLAINTS:].strip()
         looked = {one["name"]: _module(one) for one in found} if modules is not None else None
         project = clean_text(os.path.realpath(self._places.project))
-        return _environment(answer, looked, tuple(python_path), self._environ.get("PYTHONPATH"), complaints, project)
+        ambient = self._environ.get("PYTHONPATH")
+        seen = _environment(answer, looked, tuple(python_path), ambient, complaints, project)
+        if modules is None:
+            return seen
+        records = files["records"]
+        return replace(
+            seen,
+            distributions=tuple(replace(one, record=records.get(one.metadata)) for one in seen.distributions),
+            site=msgspec.convert({**files, "records": {}}, Site),
+            ambient_modules=tuple(_in_front(ambient or "", python_path, modules)),
+        )
 
     def try_import(self, image: Image, name: str) -> Import:
         """Import one module, from its sources: cached byte code is not taken, `byte_code` judges that.
@@ -166,6 +187,17 @@ class Machine:
             f"{image.python!r:.200} {_ending(completed)}{said}",
             hint="start it by hand; a module in python-path that hides one of the standard library does this too",
         )
+
+
+def _in_front(ambient: str, python_path: Sequence[str], modules: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """(folder, module) for each folder of the caller's PYTHONPATH alone that holds one of the modules."""
+    own = {os.path.realpath(entry) for entry in python_path}
+    for entry in dict.fromkeys(os.path.realpath(one) for one in ambient.split(os.pathsep) if one):
+        for name in modules if entry not in own else ():
+            *above, last = name.split(".")
+            files = disk.names(Path(entry, *above))
+            if any(one == last or (one.endswith((".py", ".so")) and one.partition(".")[0] == last) for one in files):
+                yield clean_text(entry), name
 
 
 def _too_old(python: str, version: str) -> OutsideError:

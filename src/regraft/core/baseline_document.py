@@ -1,8 +1,10 @@
 """The baseline as a file: `baselines/IMAGE.json` in the project."""
 
+from collections.abc import Iterator
+
 from regraft.core import document
 from regraft.core.baseline import SCHEMA, Baseline
-from regraft.core.objects import parse_commit, parse_sha256, parse_tree
+from regraft.core.objects import Sha256, parse_commit, parse_sha256, parse_tree
 from regraft.errors import InputError
 
 
@@ -35,8 +37,21 @@ def decode_baseline(data: bytes, image: str, name: str | None = None) -> Baselin
                 parse_commit(held.commit)
             if held.tree is not None:
                 parse_tree(held.tree)
-            for patch in held.patches:
-                parse_sha256(patch.sha256)
+            for sha256 in (*(patch.sha256 for patch in held.patches), *(held.untracked_content or {}).values()):
+                parse_sha256(sha256)
         except ValueError as error:
             raise InputError("bad-hash", f"dependencies.{dependency}: {error}", where=name) from None
+    try:
+        for sha256 in filter(None, _hashes(baseline)):
+            parse_sha256(sha256)
+    except ValueError as error:
+        raise InputError("bad-hash", f"environment: {error}", where=name) from None
     return baseline
+
+
+def _hashes(baseline: Baseline) -> Iterator[Sha256 | None]:
+    if baseline.site is not None:
+        yield from baseline.site.records.values()
+        yield from (one.sha256 for one in baseline.site.path_files)
+        yield from (one.sha256 for one in baseline.site.loose)
+        yield from (one.sha256 for one in baseline.site.edited)

@@ -8,6 +8,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from regraft.core.baseline import Site
 from regraft.core.objects import Commit, Sha256, Tree
 
 
@@ -22,6 +23,7 @@ class Installed(Struct, frozen=True):
     metadata: str
     complete: bool  # False: the record lacks the file that names the version
     editable: str | None  # the folder that an editable install points to
+    record: Sha256 | None = None  # of its RECORD, or of its metadata's files where it has none
 
 
 class PathFile(Struct, frozen=True):
@@ -120,6 +122,8 @@ class Environment(Struct, frozen=True):
     complaints: str  # what the interpreter wrote to stderr at start, bounded
     extension_suffixes: tuple[str, ...] = ()  # of the compiled modules that this interpreter loads
     project: str | None = None  # the real path of the project's own checkout
+    site: Site | None = None  # None: not looked at
+    ambient_modules: tuple[tuple[str, str], ...] = ()  # (folder of the caller's PYTHONPATH, declared module in it)
 
 
 class Unreadable(Struct, frozen=True):

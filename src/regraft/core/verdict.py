@@ -6,7 +6,7 @@ from msgspec import Struct, field
 
 from regraft.core.baseline import Baseline, BaselineDependency
 from regraft.core.findings import Finding, Severity
-from regraft.core.imports import judge_imports, judge_swallowed
+from regraft.core.imports import judge_imports, judge_swallowed, modules_of
 from regraft.core.manifest import Baked, Image, Manifest
 from regraft.core.objects import Commit
 from regraft.core.observation import Checkout, Environment, Observation, Unreadable, quoted
@@ -17,6 +17,8 @@ from regraft.core.verdict_checkout import CheckoutCase, judge_checkout
 from regraft.core.verdict_distributions import Owner, judge_distributions
 from regraft.core.verdict_environment import judge_changes, judge_requirements, judge_shadowed, judge_start
 from regraft.core.verdict_modules import ModulesCase, judge_modules
+from regraft.core.verdict_site import judge_ambient, judge_site
+from regraft.core.verdict_versions import judge_declared_versions
 from regraft.errors import InputError
 
 
@@ -106,13 +108,25 @@ def _environment(case: Case, environment: Environment) -> Iterator[Finding]:
             code = case.observation.byte_code.get(baked.dependency)
             yield from judge_modules(ModulesCase(baked, found, environment, code, kept=planned.action == "keep"))
             yield from _requires_python(baked, planned, found, environment)
+            yield from judge_declared_versions(baked, found, environment, kept=planned.action == "keep")
         yield from judge_distributions(_owner(case, baked, planned, folder), environment)
     yield from judge_swallowed(case.image, case.observation.imports)
     yield from judge_distributions(_project(case, environment), environment)
     named, allowed = _named(case)
     yield from judge_changes(environment, baseline, allowed, python)
+    yield from judge_site(environment, baseline, allowed, python)
+    yield from judge_ambient(environment, _homes(case), python)
     yield from judge_requirements(environment, baseline, case.image.requirements, python)
     yield from judge_shadowed(environment, named, python)
+
+
+def _homes(case: Case) -> dict[str, str]:
+    """Declared module, or a package above one -> the real path of the checkout that it should come from."""
+    homes: dict[str, str] = {}
+    for baked, _planned, found in _dependencies(case):
+        if isinstance(found, Checkout):
+            homes |= dict.fromkeys(modules_of(baked), found.real)
+    return homes
 
 
 def _owner(case: Case, baked: Baked, planned: PlannedDependency, folder: str | None) -> Owner:

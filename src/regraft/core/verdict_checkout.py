@@ -39,7 +39,7 @@ _RULES: dict[DifferenceKind, tuple[str, Severity, str, str | None]] = {
     ),
     "submodule-empty": (
         "submodule-empty",
-        "warning",
+        "error",
         "submodules that are not checked out: {n}",
         "update the submodules",
     ),
@@ -216,24 +216,46 @@ def _edits(case: CheckoutCase) -> str | None:
 
 def _differences(case: CheckoutCase) -> Iterator[Finding]:
     kinds: dict[DifferenceKind, list[tuple[str, str]]] = defaultdict(list)
-    for one in case.checkout.differences:
-        kinds[one.kind].append((one.path, one.detail))
     proved = case.checkout.tree is not None and case.checkout.tree == case.planned.tree
+    for one in case.checkout.differences:
+        # Where the tree was not made anew, what the planned one has elsewhere may differ; a submodule's is its commit's.
+        if _RULES[one.kind][1] != "error" or not proved or case.checkout.judged == "entries" or one.inside:
+            kinds[one.kind].append((one.path, one.detail))
+    empty = kinds.pop("submodule-empty", [])
     for kind, (rule, severity, message, fix) in _RULES.items():
         found = kinds.get(kind)
-        if found and not (proved and severity == "error" and case.checkout.judged != "entries"):
+        if found:
             text = message.format(n=len(found))
             yield case.finding(rule, severity, text, witnesses=_witnesses(found), fix=fix)
+    yield from _empty(case, empty)
+    if case.checkout.pointers:
+        message = f"files of Git LFS that are pointers here, not their content: {len(case.checkout.pointers)}"
+        witnesses = _witnesses((path, "a pointer") for path in case.checkout.pointers)
+        yield case.finding("lfs-pointer", "note", message, witnesses=witnesses, fix="git lfs pull, if they are needed")
+
+
+def _empty(case: CheckoutCase, empty: Sequence[tuple[str, str]]) -> Iterator[Finding]:
+    """Submodules without files. What the image had none of either is not this run's doing."""
+    recorded = case.baseline.empty_submodules if case.baseline else None
+    baked = [one for one in empty if one[0] in (recorded or ()) or (case.kept and recorded is None)]
+    rule, error, message, fix = _RULES["submodule-empty"]
+    severities: tuple[tuple[Severity, list[tuple[str, str]]], ...] = (
+        (error, [one for one in empty if one not in baked]),
+        ("warning", baked),
+    )
+    for severity, found in severities:
+        if found:
+            yield case.finding(rule, severity, message.format(n=len(found)), witnesses=_witnesses(found), fix=fix)
 
 
 def _extras(case: CheckoutCase) -> Iterator[Finding]:
-    known = set(case.baseline.untracked) if case.baseline else set()
+    known = _known_untracked(case)
     sources = frozenset(case.checkout.source_folders)
     roots = frozenset(
         _below(entry, case.checkout.real) for entry in case.searched if is_below(entry, case.checkout.real)
     )
     left = [one for one in case.checkout.extras if one.kind == "left-over"]
-    fresh = [one for one in case.checkout.extras if one.kind == "untracked" and one.path not in known]
+    fresh = [one for one in case.checkout.extras if one.kind == "untracked" and one not in known]
     modules = [one for one in fresh if is_importable(one.path, sources, roots)]
     others = [one for one in fresh if not is_importable(one.path, sources, roots)]
     generated = [one for one in case.checkout.extras if one.kind == "ignored"]
@@ -243,7 +265,11 @@ def _extras(case: CheckoutCase) -> Iterator[Finding]:
     if modules:
         # What a kept checkout held from the start is not known without a baseline; in an override it stands in the way.
         severity: Severity = "note" if case.kept and case.baseline is None else "error"
-        since = "that the baseline had not" if case.baseline else "and no baseline says whether they were there before"
+        since = (
+            "that are not as in the baseline"
+            if case.baseline
+            else "and no baseline says whether they were there before"
+        )
         message = f"untracked files that an import can find, {since}: {len(modules)}"
         yield case.finding(
             "untracked-module", severity, message, witnesses=_files(modules), fix="remove them, or track them"
@@ -255,6 +281,19 @@ def _extras(case: CheckoutCase) -> Iterator[Finding]:
         compiled = [one for one in generated if one.path.endswith((".so", ".pyd"))]
         message = f"generated files, which git ignores: {len(generated)}, compiled modules among them: {len(compiled)}"
         yield case.finding("generated-files", "note", message, witnesses=_files(compiled))
+
+
+def _known_untracked(case: CheckoutCase) -> frozenset[Extra]:
+    """The untracked files that are as the baseline has them; an older one has no content to compare with."""
+    held = case.baseline
+    if held is None:
+        return frozenset()
+    content = held.untracked_content
+    return frozenset(
+        one
+        for one in case.checkout.extras
+        if one.path in held.untracked and (content is None or content.get(one.path) == one.sha256)
+    )
 
 
 def _not_brought_in(case: CheckoutCase) -> Iterator[Finding]:

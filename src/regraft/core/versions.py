@@ -42,6 +42,17 @@ def is_lower(version: str, other: str) -> bool | None:
         return None
 
 
+def is_same(installed: str, declared: str) -> bool:
+    """Whether a version that is installed is the one that its source declares; a build may add a local part of its own."""
+    from packaging.version import InvalidVersion, Version  # noqa: PLC0415 - only verify needs it
+
+    try:
+        have, want = Version(installed), Version(declared)
+    except InvalidVersion:
+        return installed == declared
+    return have == want or (want.local is None and Version(have.public) == want)
+
+
 def newer_tags(version: str, tags: Iterable[str]) -> tuple[str, ...]:
     """The tags that name a version higher than `version`, highest first."""
     from packaging.version import InvalidVersion, Version  # noqa: PLC0415 - only verify needs it

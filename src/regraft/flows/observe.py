@@ -18,6 +18,7 @@ from regraft.core.observation import (
 from regraft.core.requirements import normalized
 from regraft.core.verdict_distributions import installed_versions
 from regraft.core.verdict_environment import as_distributions
+from regraft.core.verdict_site import site_of
 from regraft.errors import OutsideError
 from regraft.flows.patch_files import LIMIT
 from regraft.flows.ports import Checkouts, Interpreter, ProjectFiles
@@ -112,17 +113,21 @@ def as_baseline(observation: Observation, image: Image, reference: str | None) -
                 hint="look whether `path` names the checkout in this image",
             )
         dependencies[name] = _held(baked, found, environment)
-    return Baseline(SCHEMA, image.name, reference, environment.version, dependencies, as_distributions(environment))
+    installed = as_distributions(environment)
+    return Baseline(SCHEMA, image.name, reference, environment.version, dependencies, installed, site_of(environment))
 
 
 def _held(baked: Baked, found: Checkout, environment: Environment) -> BaselineDependency:
     """The patches are in it where they all fit on HEAD and the files are what they make; else that is not known."""
     whole = found.judged == "entries" and found.tree == found.expected
     patches = [one for one in found.patches if one.outcome == "applied"] if whole else []
+    untracked = sorted((one for one in found.extras if one.kind == "untracked"), key=lambda one: one.path)
     return BaselineDependency(
         commit=found.head,
         tree=found.tree,
         patches=tuple(BaselinePatch(one.path, one.sha256) for one in patches if one.sha256 is not None),
         distributions=installed_versions(environment, baked.distributions),
-        untracked=tuple(sorted(one.path for one in found.extras if one.kind == "untracked")),
+        untracked=tuple(one.path for one in untracked),
+        untracked_content={one.path: one.sha256 for one in untracked if one.sha256 is not None},
+        empty_submodules=tuple(one.path for one in found.differences if one.kind == "submodule-empty"),
     )
