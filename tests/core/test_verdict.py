@@ -11,6 +11,10 @@ from regraft.core.baseline import (
     BaselineDependency,
     BaselinePatch,
     Distribution,
+    EditedFile,
+    HeldFile,
+    HeldFinder,
+    Loose,
     Site,
 )
 from regraft.core.findings import Finding

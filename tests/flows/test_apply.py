@@ -117,8 +117,8 @@ class World:
     def describe(self, image: Image, modules: Sequence[str] | None, distributions: Sequence[str]) -> Environment:
         found = {"lib": Module("lib", PLACE, None, (PLACE,))} if modules else {}
         return Environment(
-            "3.12.0", "/py", "/", "/site", "/site", "/bin", None, ("/src/lib",), (), (), None, {}, (), (), (), (), (),
-            found, (), "",
+            "3.12.0", "/py", "/", "/site", "/site", "/bin", None, ("/src/lib",), ("/src/lib",), (), (), None, {}, (), (), (), (),
+            (), found, (), "",
         )  # fmt: skip
 
     def try_import(self, image: Image, name: str) -> Import:
