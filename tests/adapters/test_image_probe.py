@@ -1,6 +1,8 @@
 """What an interpreter would import is found without importing it, on every Python that an image may have."""
 
+import base64
 import glob
+import hashlib
 import os
 import shutil
 import subprocess
@@ -12,7 +14,7 @@ import pytest
 
 from regraft.adapters.machine import Machine
 from regraft.adapters.places import Places
-from regraft.core.manifest import Image
+from regraft.core.manifest import Baked, Image
 from regraft.core.observation import Environment, Import
 from regraft.errors import OutsideError
 
@@ -529,3 +531,87 @@ def test_what_was_swallowed_on_the_way_of_an_import_is_told(world: World) -> Non
     assert found.ok
     ours = [one for one in found.swallowed if one[0].startswith("core")]
     assert ours == [("core.gone", "bridge.loader"), ("core.absent", "bridge.loader")]
+
+
+# What lies in the site folders
+
+
+@pytest.mark.parametrize("version", [f"3.{minor}" for minor in range(8, 15)])
+def test_what_no_distribution_owns_is_told_on_every_python(
+    templates: Callable[[str], Path], tmp_path: Path, version: str
+) -> None:
+    if version not in FOUND:
+        pytest.skip(f"there is no Python {version} on this machine")
+    world = make_world(templates, FOUND[version], tmp_path)  # in the project's own folder, as many are
+    row = f"own/a.py,sha256={base64.urlsafe_b64encode(hashlib.sha256(b'a').digest()).decode().rstrip('=')},1\n"
+    world.install("own", "1", RECORD=f"{row}own/b.py,,\nown.pth,,\nown-1.dist-info/RECORD,,\n")
+    texts = {"own/a.py": "b", "own/b.py": "", "own/c.py": "c", "own.pth": "import os\n", "z.pth": "import os\n"}
+    texts |= {
+        "sitecustomize.py": "",
+        "space/deep/x.py": "",
+        "pkg/__init__.py": "",
+        "data/readme.txt": "",
+        "my-tool.py": "",
+    }
+    write(world.site, texts)
+    found = world.describe().site
+    assert found is not None
+    base = world.site.relative_to(world.folder / "venv").as_posix()
+    assert {(one.path.removeprefix(f"{base}/"), one.kind) for one in found.loose} == {
+        ("own/c.py", "module"),
+        ("pkg", "package"),
+        ("sitecustomize.py", "module"),
+        ("space", "folder"),
+    }
+    assert [(one.distribution, one.path, one.sha256) for one in found.edited] == [
+        ("own", f"{base}/own/a.py", hashlib.sha256(b"b").hexdigest())
+    ]
+    assert [(one.path, one.owners) for one in found.path_files] == [
+        (f"{base}/own.pth", ("own",)),
+        (f"{base}/z.pth", ()),
+    ]
+
+
+def test_lines_of_path_files_that_lead_into_a_checkout_are_the_checkouts_affair(world: World) -> None:
+    world.write({"checkout/a/x.py": "", "elsewhere/x.py": ""})
+    image = Image(
+        *("i", None, None, None, None, ("keep",), str(world.python), (), "report", ()),
+        {"lib": Baked("lib", str(world.folder / "checkout"), (), (), (), (), (), (), "stop", ())},
+    )
+    machine = Machine(CLEAN, Places(world.folder / "project"), timeout=30)
+
+    def hashes(text: str) -> list[str]:
+        (world.site / "easy-install.pth").write_text(text)
+        site = machine.describe(image, [], []).site
+        assert site is not None
+        return [one.sha256 for one in site.path_files]
+
+    around = (
+        "import sys; sys.__plen = len(sys.path)\n{}import sys; new=sys.path[sys.__plen:]; del sys.path[sys.__plen:]\n"
+    )
+    assert hashes(around.format(f"{world.folder}/checkout/a\n")) == []
+    assert hashes(f"# a comment\n\n{world.folder}/checkout\n") == []
+    other = hashes(f"{world.folder}/elsewhere\n")
+    assert len(other) == 1
+    assert hashes(f"{world.folder}/checkout/a\n{world.folder}/elsewhere\n") == other
+    assert hashes(f"{world.folder}/elsewhere\nimport os\n") != other
+
+
+def test_a_large_distribution_is_compared_by_size_and_time_alone(world: World) -> None:
+    big = 65 * 1024 * 1024
+    digest = base64.urlsafe_b64encode(hashlib.sha256(b"aa").digest()).decode().rstrip("=")
+    rows = f"big/data.bin,sha256={digest},{big}\nbig/a.py,sha256={digest},2\nbig/b.py,sha256={digest},2\n"
+    metadata = world.install("big", "1", RECORD=rows)
+    write(world.site, {"big/a.py": "bb", "big/b.py": "bb", "big/data.bin": ""})
+    os.truncate(world.site / "big/data.bin", big)
+    written = (metadata / "RECORD").stat().st_mtime
+    os.utime(world.site / "big/a.py", (written, written))
+    os.utime(world.site / "big/b.py", (written + 60, written + 60))
+    site = world.describe().site
+    assert site is not None
+    assert [one.path.rpartition("/")[2] for one in site.edited] == ["b.py"]
+
+
+def test_a_pipe_in_a_site_folder_does_not_hang(world: World) -> None:
+    os.mkfifo(world.install("lib", "1") / "RECORD")
+    assert world.describe().distributions[0].record is not None

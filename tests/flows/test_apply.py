@@ -170,8 +170,8 @@ class World:
                 return Ran(step.argv, world.code, (), 0, 1)
 
         class Files:
-    def place(self, path: str) -> str:
-        return path
+            def place(self, path: str) -> str:
+                return path
 
             def read(self, path: str, limit: int) -> bytes | None:
                 return None

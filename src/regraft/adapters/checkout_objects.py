@@ -151,15 +151,6 @@ class CheckoutObjects:
         tree = self._ignore_files(expected) if paths else place
         return frozenset(self._ignoring(paths, tree))
 
-    def ignored_by(self, files: Mapping[str, bytes], paths: Sequence[str]) -> frozenset[str]:
-        """Those of the paths that git ignores by these `.gitignore` files: path -> text."""
-        folder = Path(tempfile.mkdtemp(prefix="ignore-", dir=self._git.folder))
-        for name, text in files.items():
-            place = folder / name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(text)
-        return frozenset(self._ignoring(paths, folder))
-
     def ignoring(self, paths: Sequence[str], place: Path) -> dict[str, tuple[str, str]]:
         """What git ignores by the `.gitignore` files at `place`: path -> (file, line) of the pattern."""
         return self._ignoring(paths, place)

@@ -48,7 +48,7 @@ class WholeContent(Content):
                     break
         unknown = wanted not in {None, tree}
         submodules = sorted(path for path, one in stored.items() if one.mode == SUBMODULE)
-        outer = self._outer(there, stored, submodules, frozenset(ignoring) if unknown else None)
+        outer = self._outer(there, stored, submodules, proved=not unknown)
         compared = joined(outer, [self._inside(path, stored[path]) for path in submodules])
         return Whole(compared, tree, _said(submodules, self._lost(there, submodules), len(ignoring) if unknown else 0))
 
@@ -61,14 +61,11 @@ class WholeContent(Content):
         one = self._submodule(path) if nested else disk.entry_at(self._place / path, sha256=sha256)
         return one if isinstance(one, Entry) else None
 
-    def _outer(
-        self, there: Disk, stored: Mapping[str, Entry], submodules: Sequence[str], ignored: frozenset[str] | None
-    ) -> Compared:
-        """`ignored` where the tree is not known to be the planned one: then the checkout's own files say it."""
+    def _outer(self, there: Disk, stored: Mapping[str, Entry], submodules: Sequence[str], *, proved: bool) -> Compared:
+        """Where the tree is `proved`, only the `.gitignore` files that are in it say what is ignored."""
         rest = [path for path in there.files if path not in stored and not _is_in(path, submodules)]
-        if ignored is None:
-            texts = {path: disk.read(self._place / path, TEXT_LIMIT) for path in stored if _is_ignore_file(path)}
-            ignored = self._objects.ignored_by({path: text for path, text in texts.items() if text is not None}, rest)
+        ignoring = self._objects.ignoring(rest, self._place)
+        ignored = {path for path, (source, _) in ignoring.items() if source in stored or not proved}
         return Compared(
             (),
             tuple(Extra(clean_text(path), "ignored") if path in ignored else self._untracked(path) for path in rest),
@@ -106,10 +103,6 @@ def _outermost(there: Disk) -> list[str]:
 
 def _is_in(path: str, folders: Sequence[str]) -> bool:
     return any(path.startswith(f"{folder}/") for folder in folders)
-
-
-def _is_ignore_file(path: str) -> bool:
-    return path.rpartition("/")[2] == ".gitignore"
 
 
 def _groups(ignoring: Mapping[str, tuple[str, str]], nested: Sequence[str]) -> list[frozenset[str]]:
