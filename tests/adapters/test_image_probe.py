@@ -591,6 +591,7 @@ def test_lines_of_path_files_that_lead_into_a_checkout_are_the_checkouts_affair(
     )
     assert hashes(around.format(f"{world.folder}/checkout/a\n")) == []
     assert hashes(f"# a comment\n\n{world.folder}/checkout\n") == []
+    assert hashes("./lib-2.0-py3.11.egg\n") == []  # the egg is a distribution
     other = hashes(f"{world.folder}/elsewhere\n")
     assert len(other) == 1
     assert hashes(f"{world.folder}/checkout/a\n{world.folder}/elsewhere\n") == other

@@ -88,6 +88,8 @@ def main() -> None:
         for name in names_in(folder):
             if name.endswith((".dist-info", ".egg-info")) and not name.startswith("~"):
                 listing.add(folder, name)
+            elif name == "EGG-INFO" and folder.endswith(".egg"):
+                listing.records[os.path.join(folder, name)] = record_hash(os.path.join(folder, name))
     loose = [one for folder in folders for one in customs(folder)]
     for folder in filter(is_site, sites):
         loose += loose_in(folder, listing, checkouts, request["limit"])
@@ -210,9 +212,10 @@ def pth_lines(path: str) -> list[str]:
 
 
 def leads_into(line: str, folder: str, checkouts: list[str]) -> bool:
+    """Or into an egg, which is a distribution with a version of its own."""
     if line.startswith(("import ", "import\t")) or "\0" in line:
         return False
-    return in_checkout(os.path.join(folder, line), checkouts)
+    return line.endswith(".egg") or in_checkout(os.path.join(folder, line), checkouts)
 
 
 def finders(listing: Listing, checkouts: list[str]) -> list[dict[str, Any]]:
