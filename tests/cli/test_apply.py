@@ -344,6 +344,24 @@ def test_the_image_matches_the_plan_and_a_restore_gives_the_baseline_back(
     assert picture(*world.guarded) == before
 
 
+def test_a_baseline_that_no_ref_holds_outlives_a_git_gc(apply_world: Any, picture: Picture, git_of: Git) -> None:
+    world = apply_world
+    who = ("-c", "user.name=T", "-c", "user.email=t@example.org")
+    git_of(world.checkout, "checkout", "--quiet", "--detach")
+    git_of(world.checkout, *who, "commit", "--quiet", "--allow-empty", "--message", "the image's own")
+    head = git_of(world.checkout, "rev-parse", "HEAD")
+    for ref in git_of(world.checkout, "for-each-ref", "--format=%(refname)").splitlines():
+        git_of(world.checkout, "update-ref", "-d", ref)
+    before = picture(*world.guarded)
+    assert world.apply().code == 0
+    git_of(world.checkout, "reflog", "expire", "--expire=now", "--all")
+    git_of(world.checkout, "gc", "--quiet", "--prune=now")
+    assert world.restore().code == 0
+    assert git_of(world.checkout, "cat-file", "-t", head) == "commit"
+    assert git_of(world.checkout, "rev-parse", "HEAD") == head
+    assert picture(*world.guarded) == before
+
+
 def test_the_same_plan_again_writes_nothing(apply_world: Any, picture: Picture) -> None:
     world = apply_world
     world.apply(check=0)

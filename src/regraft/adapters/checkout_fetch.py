@@ -25,6 +25,7 @@ from regraft.errors import OutsideError
 PIECE = 1024 * 1024
 BATCH = 10_000  # hashes on one command line
 REF = "refs/regraft/{}"
+BASELINE_REF = "refs/regraft-baseline/{}"
 
 _FETCH = ("fetch", "--quiet", "--no-recurse-submodules", "--no-auto-gc")
 _EVERYTHING = ("heads/*", "tags/*", "pull/*/head")
@@ -63,8 +64,16 @@ class CheckoutFetch:
             self._fetch(store, repository, remote, commit)
             self._hand_over(store, repository)
             self._fill(repository, remote, commit)
+        self._keep_baseline(repository, name)
         _put(repository.git.common / REF.format(ref_name(name)), f"{commit}\n".encode(), 0o644)
         return fetched
+
+    def _keep_baseline(self, repository: Repository, name: str) -> None:
+        """A detached HEAD that no ref holds would be swept away by the next `git gc`, and could not be given back."""
+        head = repository.git.head()
+        kept = repository.git.common / BASELINE_REF.format(ref_name(name))
+        if head is not None and not kept.exists():
+            _put(kept, f"{head}\n".encode(), 0o644)
 
     def has(self, repository: Repository, commit: Commit) -> bool:
         """Whether the commit is there with all files that the one at hand has not."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regraft.adapters import files
+from regraft.cli.arguments import seconds
 from regraft.cli.receipts import print_receipt, publish, read_plan
 from regraft.cli.wiring import Project, applier, open_project
 from regraft.core.plan import Plan
@@ -35,7 +36,7 @@ def configure_apply(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--wait",
         metavar="SECONDS",
-        type=float,
+        type=seconds,
         default=0.0,
         help="how long to wait for another apply or restore to end",
     )

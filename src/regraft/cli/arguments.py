@@ -19,3 +19,14 @@ def parser_of(name: str, line: str) -> Parser:
     parser.add_argument("--project", metavar="DIR", default=".", help="the project's checkout (default: here)")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people, or for machines")
     return parser
+
+
+def seconds(text: str) -> float:
+    """A number of seconds, not below zero, and at most a day."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 86_400:
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is no number of seconds between 0 and 86400")
+    return value

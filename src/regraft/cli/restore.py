@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 
+from regraft.cli.arguments import seconds
 from regraft.errors import InputError
 
 
@@ -41,14 +42,3 @@ def run(args: argparse.Namespace) -> int:
         errors = [RefusedError(restored.outcome, line) for line in restored.named[:10]]
         print(annotations(errors), end="", file=sys.stderr)
     return 0 if restored.whole else 1
-
-
-def seconds(text: str) -> float:
-    """A number of seconds, not below zero, and at most a day."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 86_400:
-        raise argparse.ArgumentTypeError(f"{text!r:.80} is no number of seconds between 0 and 86400")
-    return value

@@ -154,7 +154,7 @@ def _check_rebuild(target: Target, looked: Looked, image: Image, ports: Ports) -
 
 def _said(name: str, path: str, written: Written) -> Iterator[Finding]:
     if written.aside:
-        message = f"{name}: {len(written.aside)} untracked files were moved out of the way; a restore brings them back"
+        message = f"{name}: {len(written.aside)} untracked files were moved out of the way, into the state folder; a restore from a snapshot brings them back"
         yield Finding("set-aside", "note", message, path, witnesses=_listed(written.aside))
     if written.pointers:
         message = (
