@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from regraft.adapters.snapshot import Snapshot
+from regraft.adapters.snapshot import Snapshot, _decode, _encode
 from regraft.core.journal import Subject
 from regraft.core.tree_record import Change, changes
 from regraft.errors import OutsideError, RefusedError
@@ -498,6 +499,23 @@ def test_a_links_target_is_guarded_too_and_only_the_link_is_walked_to(machine: M
     machine.checkout.symlink_to("nowhere")
     assert machine.snapshot().give_back() == ()
     assert machine.picture(real, machine.checkout) == before
+
+
+def test_a_record_that_names_a_place_outside_of_the_root_gives_nothing_back(machine: Machine, tmp_path: Path) -> None:
+    """An install runs as the same user, and may write there."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "precious").write_text("x")
+    snapshot = Snapshot(machine.state, str(machine.root))
+    snapshot.take(machine.subjects[:1])
+    [record] = machine.root.parent.rglob("record")
+    stored = _decode(record.read_bytes())
+    roots = (*stored.head.roots, Subject("also", str(outside)))
+    record.write_bytes(_encode(replace(stored, head=replace(stored.head, roots=roots))))
+    with pytest.raises(RefusedError) as caught:
+        snapshot.give_back()
+    assert caught.value.code == "not-guarded"
+    assert (outside / "precious").read_text() == "x"
 
 
 def test_a_link_out_of_the_root_is_refused(machine: Machine) -> None:

@@ -112,6 +112,7 @@ def test_an_egg_belongs_to_its_distribution_as_a_whole() -> None:
         (("/a",), ("/b",), True),
         (("/a",), ("/a", "/src/library"), True),
         (("/a",), ("/a", "import os; os.system('x')"), True),
+        (("/a",), ("/a", "import sys; sys.__plen = 1; import os; os.system('x')"), True),
     ],
 )
 def test_a_shared_path_file_may_gain_and_lose_lines_that_name_the_checkout(
@@ -121,6 +122,12 @@ def test_a_shared_path_file_may_gain_and_lose_lines_that_name_the_checkout(
     old = environment(installed("lib"), paths=(PathFile(path, before),))
     new = environment(installed("lib"), paths=(PathFile(path, after),))
     assert bool(kept(Change(path, "content"), before=old, after=new)) is is_foreign
+
+
+def test_setuptools_own_lines_are_let_through_in_its_own_file_only() -> None:
+    path = f"{SITE}/zzz.pth"
+    new = environment(installed("lib"), paths=(PathFile(path, ("import sys; sys.__plen = len(sys.path)",)),))
+    assert kept(Change(path, "new"), before=environment(installed("lib")), after=new) == [path]
 
 
 def test_a_path_file_that_no_interpreter_reads_is_no_exception() -> None:

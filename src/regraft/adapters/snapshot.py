@@ -92,7 +92,21 @@ class Snapshot:
                 where=self._state,
                 hint="make the image anew; `regraft restore --forget` drops the note of what was done to it",
             )
+        self._check_inside(stored)
         return GivingBack(stored.record, stored.head.roots, self._contents, self._state).run()
+
+    def _check_inside(self, stored: "Stored") -> None:
+        """An install ran as this user, and may have written in the record: what it names is looked at again."""
+        roots = stored.head.roots
+        top = self._root
+        outside = any(one.path == "/" or (top is not None and not is_at_or_below(one.path, top)) for one in roots)
+        if outside or not all(any(_covers(one, path) for one in roots) for path in stored.record.entries):
+            raise RefusedError(
+                "not-guarded",
+                "the record of the snapshot names places that no apply here has recorded: it was written by somebody else",
+                where=self._state,
+                hint="make the image anew; `regraft restore --forget` drops the note of what was done to it",
+            )
 
     def exists(self) -> bool:
         return (self._folder / "record").exists()

@@ -96,14 +96,23 @@ def _other_lines(
     found = {}
     for path in old.keys() | new.keys():
         differing = old.get(path, set()) ^ new.get(path, set())
-        found[path] = tuple(line for line in sorted(differing) if line.strip() and not _names(line.strip(), sources))
+        wrapped = _WRAPPING if path.endswith("/easy-install.pth") else frozenset()
+        lines = [line for line in sorted(differing) if line.strip() and "".join(line.split()) not in wrapped]
+        found[path] = tuple(line for line in lines if not _names(line.strip(), sources))
     return found
 
 
 def _names(line: str, sources: Sequence[str]) -> bool:
-    # What setuptools' easy-install.pth wraps its lines in, in versions before 80.
-    wrapped = line.startswith(("import sys; sys.__plen", "import sys; new=sys.path"))
-    return wrapped or any(is_below(line.rstrip("/"), source) for source in sources)
+    return any(is_below(line.rstrip("/"), source) for source in sources)
+
+
+# What setuptools before 80 wraps the lines of easy-install.pth in, without blanks: whole lines, since each is run at start.
+_WRAPPING = frozenset(
+    [
+        "importsys;sys.__plen=len(sys.path)",
+        "importsys;new=sys.path[sys.__plen:];delsys.path[sys.__plen:];p=getattr(sys,'__egginsert',0);sys.path[p:p]=new;sys.__egginsert=p+len(new)",
+    ]
+)
 
 
 def owners(installed: Iterable[Installed], files: Mapping[str, Sequence[str]], path: str) -> tuple[str, ...]:
