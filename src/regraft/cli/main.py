@@ -40,6 +40,11 @@ def main(argv: list[str] | None = None) -> int:
     if words in ([], ["--help"], ["-h"], ["help"]):
         code = _say(_USAGE + "".join(f"  {name:<14}{line}\n" for name, line in COMMANDS.items()))
         return code if words else 2
+    import gc  # noqa: PLC0415
+
+    gc.set_threshold(
+        200_000
+    )  # what a cold process imports is never garbage, and looking for it costs a seventh of a plan
     from regraft.cli import boundary  # noqa: PLC0415 - `--version` pays for nothing
 
     with boundary.Boundary(words, dict(os.environ)) as edge:
