@@ -234,7 +234,10 @@ def test_the_committed_baselines_are_what_the_images_hold(world: Any, image: str
     path.unlink()
     probe = ["image", "probe", "--project", world.project, "--image", image, "--root", world.image(image), "--write"]
     subprocess.run([sys.executable, "-m", "regraft", *probe], env=world.environment(), check=True, capture_output=True)
-    assert json.loads(path.read_text()) == json.loads(committed)
+    found, known = json.loads(path.read_text()), json.loads(committed)
+    assert found.pop("site") is not None  # hashes of files that name this machine's folders
+    known.pop("site", None)
+    assert found == known
 
 
 def test_the_shell_of_before_throws_the_carried_patch_away_and_is_green(world: Any) -> None:
