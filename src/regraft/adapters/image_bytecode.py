@@ -74,7 +74,7 @@ def cached(source: str) -> types.CodeType | None:
     """The byte code that an import takes, None where it fails on it. Raises Unused where it takes none."""
     try:
         there = os.path.exists(importlib.util.cache_from_source(source))
-    except NotImplementedError:  # an interpreter without caches
+    except NotImplementedError:  # what cache_from_source raises where sys.implementation.cache_tag is None
         there = False
     if not there:
         raise Unused
