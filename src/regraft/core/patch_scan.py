@@ -4,7 +4,7 @@ The lines are walked as git's own reader does (apply.c), in unified diffs with o
 """
 
 from regraft.core.patch_paths import unquote
-from regraft.core.patch_text import Hunk, PatchText, Problem, Section
+from regraft.core.patch_text import BinaryPart, BinaryPatch, Hunk, PatchText, Problem, Section
 from regraft.core.patterns import regex
 
 _HUNK = regex(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -152,7 +152,7 @@ class _Scanner:
             self._binary(section)
         elif line.startswith(b"Binary files ") and line.rstrip(b"\r").endswith(b" differ"):
             self._problem("says that a binary file differs, without its content; write it with git diff --binary")
-            section.binary = True
+            section.binary = BinaryPatch(BinaryPart(self._at + 1, "literal", 0, ()))
             self._at += 1
         else:
             self._hunks(section)
@@ -160,7 +160,7 @@ class _Scanner:
             self._problem("announces a file, and changes nothing in it that can be read", section.line)
 
     def _binary(self, section: Section) -> None:
-        section.binary = True
+        section.binary = BinaryPatch(BinaryPart(self._at + 1, "literal", 0, ()))
         self._at += 1
         while self._peek().startswith((b"literal ", b"delta ")):
             while self._peek().rstrip(b"\r"):
@@ -173,7 +173,7 @@ class _Scanner:
                 self._note_return()
             header, self._at = self._at + 1, self._at + 1
             body = self._hunk_body(header, int(match[2] or 1), int(match[4] or 1))
-            section.hunks.append(Hunk(header, int(match[1]), body))
+            section.hunks.append(Hunk(header, int(match[1]), int(match[3]), body))
         if section.hunks:
             self._excess(section.hunks[-1].line)
 

@@ -1,4 +1,4 @@
-"""What a patch file says of each file, as values. `patch_scan` reads them."""
+"""What a patch file says of each file, as values. `patch_read` makes them."""
 
 from typing import Literal
 
@@ -12,10 +12,14 @@ Kind = Literal["edit", "create", "delete", "rename", "copy"]
 
 
 class Hunk(Struct, frozen=True):
-    """`line` is the header's in the patch file; `start` where the old lines begin. `body` lines keep their first byte."""
+    r"""`line` is the header's in the patch file; `start` where the old lines begin, and `new_start` the new ones, as written.
+
+    `body` lines keep their first byte; an empty one is an empty line of context that lost its blank. `\ No newline …` is in it.
+    """
 
     line: int
     start: int
+    new_start: int
     body: tuple[bytes, ...]
 
     @property
@@ -31,19 +35,48 @@ class Hunk(Struct, frozen=True):
         return any(not line.startswith((b"+", b"-", b"\\")) for line in self.body)
 
 
+class BinaryPart(Struct, frozen=True):
+    """One direction of a binary change, still encoded. `size` is what the header says: of the bytes after inflating.
+
+    `line` is the header's; `lines` are the encoded ones as they stand, the first byte (their length) included.
+    """
+
+    line: int
+    method: Literal["literal", "delta"]
+    size: int
+    lines: tuple[bytes, ...]
+
+
+class BinaryPatch(Struct, frozen=True):
+    """`reverse` leads back to the old content, where the patch holds it. `core/binary_patch.py` decodes the parts."""
+
+    forward: BinaryPart
+    reverse: BinaryPart | None = None
+
+
 class Section(Struct):
-    """What a patch says of one file. `origin` is where a rename or a copy comes from; modes are as written."""
+    """What a patch says of one file. Paths are stripped, and relative to the tree's root.
+
+    `path` is the new name (the old one of a deletion); `origin` the old name where it is another. Modes are as written.
+    `creates_if_absent`: a plain diff of one hunk without old lines, which git takes as a new file where there is none.
+    """
 
     line: int
     kind: Kind = "edit"
+    path: bytes = b""
     origin: bytes | None = None
     old_mode: str | None = None
     new_mode: str | None = None
     index_mode: str | None = None
     old_oid: str | None = None  # as the index line abbreviates it
     new_oid: str | None = None
-    binary: bool = False
+    binary: BinaryPatch | None = None
     hunks: list[Hunk] = field(default_factory=list)
+    creates_if_absent: bool = False
+
+    @property
+    def old_path(self) -> bytes:
+        return self.path if self.origin is None else self.origin
 
     @property
     def changes_mode(self) -> bool:
@@ -51,7 +84,7 @@ class Section(Struct):
 
     @property
     def changes_content(self) -> bool:
-        return self.binary or bool(self.hunks)
+        return self.binary is not None or bool(self.hunks)
 
     @property
     def touches_pointer(self) -> bool:
@@ -60,16 +93,38 @@ class Section(Struct):
 
 
 class Problem(Struct, frozen=True):
-    """Why a patch file cannot be trusted. Lines start at 1."""
+    """Why a patch file cannot be trusted. Lines start at 1. `refused`: git itself refuses the file there."""
+
+    line: int
+    message: str
+    refused: bool = False
+
+
+class Remark(Struct, frozen=True):
+    """What git takes although it is not as it should be, or what else is to be known. Lines start at 1."""
 
     line: int
     message: str
 
 
 class PatchText(Struct):
-    """`returns` is the first header line that ends in a carriage return; `bare` are empty lines within hunks."""
+    """All of a patch file. Where it has problems it is `unreadable`, and its sections are not to be relied on.
+
+    `strip` is the strip level that was used, `root` the folder below which the stripped names lie ("" or "python/").
+    `returns` is the first header line that ends in a carriage return; `bare` are empty lines within hunks.
+    """
 
     sections: list[Section] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    tolerated: list[Remark] = field(default_factory=list)
+    strip: int = 1
+    root: bytes = b""
     returns: int | None = None
     bare: list[int] = field(default_factory=list)
+
+    @property
+    def git_arguments(self) -> tuple[str, ...]:
+        """What makes `git apply` take the very same names."""
+        if not self.root:
+            return (f"-p{self.strip}",)
+        return (f"-p{self.strip}", f"--directory={self.root.rstrip(b'/').decode('utf-8', 'surrogateescape')}")
