@@ -6,6 +6,21 @@ from typing import Literal
 from regraft.core.patch_text import Hunk
 
 
+def why_nowhere(hunk: Hunk, content: bytes) -> str:
+    """Why the old side of a hunk is not found in a file, as far as a look at the lines tells."""
+    if words := differs_only_in(hunk, content):
+        return f"it differs only in {words}"
+    have = set(content.split(b"\n"))
+    old = [line for line in hunk.body if not line.startswith((b"+", b"\\"))]
+    telling = [line for line in old if len(line.strip()) > 3]
+    if telling and not any(line[1:] in have for line in telling):
+        return "the block no longer exists at this path"
+    gone = [line[1:] for line in old if line.startswith(b"-") and line[1:] not in have]
+    if gone:
+        return "a line that it removes is no longer there" if len(gone) == 1 else f"{len(gone)} lines that it removes are no longer there"
+    return "the lines around it changed" if hunk.has_context else "it has no lines of context (diff -U0), which git refuses"
+
+
 def differs_only_in(hunk: Hunk, content: bytes) -> Literal["white space", "the newline at the end of the file"] | None:
     """What keeps the old side of a hunk from being found in a file, or None where it is more than that."""
     old: list[bytes] = []
