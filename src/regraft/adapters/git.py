@@ -9,6 +9,7 @@ import os
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -16,7 +17,7 @@ from typing import Self
 from msgspec import Struct
 
 from regraft.adapters import process
-from regraft.adapters.process import Completed
+from regraft.adapters.process import Completed, Piped
 from regraft.core.patterns import regex
 from regraft.errors import OutsideError
 
@@ -190,6 +191,14 @@ class Git:
         local = {"HOME": str(config.parent.parent), "GIT_ALLOW_PROTOCOL": "none"}
         return self._run(arguments, at, {**self._environment(config), **local, **(env or {})}, stdin)
 
+    def piped(self, arguments: Sequence[str], at: At = NOWHERE) -> AbstractContextManager[Piped]:
+        """`git ARGUMENTS`, locally as with `run`, to be talked to over pipes: for what says more than memory should hold."""
+        config = self._config()
+        local = {"HOME": str(config.parent.parent), "GIT_ALLOW_PROTOCOL": "none"}
+        environment = {**self._environment(config), **local, **_variables(at)}
+        argv = [self._program, *arguments]
+        return process.piped(argv, env=environment, cwd=str(at.cwd or self.folder), timeout=self._timeout)
+
     def run_remote(
         self,
         arguments: Sequence[str],
@@ -205,10 +214,8 @@ class Git:
         return self._run(arguments, at, self._environment(self._remote_config(url, token)), b"")
 
     def _run(self, arguments: Sequence[str], at: At, environment: dict[str, str], stdin: bytes) -> Completed:
-        for name, path in (("GIT_DIR", at.git_dir), ("GIT_WORK_TREE", at.work_tree), ("GIT_INDEX_FILE", at.index)):
-            if path is not None:
-                environment[name] = str(path)
         argv = [self._program, *arguments]
+        environment.update(_variables(at))
         cwd = str(at.cwd or self.folder)
         return process.run(argv, env=environment, cwd=cwd, stdin=stdin, timeout=self._timeout)
 
@@ -277,6 +284,11 @@ class Git:
             path.write_text(text, encoding="utf-8", errors="surrogateescape")
             self._files[key] = path
         return path
+
+
+def _variables(at: At) -> dict[str, str]:
+    places = (("GIT_DIR", at.git_dir), ("GIT_WORK_TREE", at.work_tree), ("GIT_INDEX_FILE", at.index))
+    return {name: str(path) for name, path in places if path is not None}
 
 
 def _temporary_folder() -> "tempfile.TemporaryDirectory[str]":

@@ -6,8 +6,10 @@ import select
 import signal
 import subprocess
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import IO
 
 from msgspec import Struct
 
@@ -84,6 +86,69 @@ def _await(process: "subprocess.Popen[bytes]", timeout: float | None) -> None:
     finally:
         os.close(handle)
     process.wait()
+
+
+class Piped(Struct):
+    """A program that is being talked to. `returncode` and `stderr` are there once `end` has been called."""
+
+    name: str
+    process: "subprocess.Popen[bytes]"
+    err: IO[bytes]
+    late: bool = False
+
+    @property
+    def stdin(self) -> IO[bytes]:
+        assert self.process.stdin is not None
+        return self.process.stdin
+
+    @property
+    def stdout(self) -> IO[bytes]:
+        assert self.process.stdout is not None
+        return self.process.stdout
+
+    def end(self) -> tuple[int, bytes]:
+        """Close its input, wait for its end, and tell (return code, what it said on stderr). Raises OutsideError `timed-out`."""
+        with contextlib.suppress(BrokenPipeError):
+            self.stdin.close()
+        returncode = self.process.wait()
+        if self.late:
+            raise OutsideError("timed-out", f"{self.name} gave no answer in time")
+        self.err.seek(0)
+        return returncode, self.err.read(LINE)
+
+
+@contextlib.contextmanager
+def piped(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, timeout: float | None) -> Iterator[Piped]:
+    """Talk to one program over pipes. Past `timeout` seconds, and when the block is left, its group is killed.
+
+    Raises OutsideError: missing-program, no-permission, no-such-folder, not-started.
+    """
+    with tempfile.TemporaryFile() as err:
+        pipe = subprocess.PIPE
+        process = _start(argv, env=env, cwd=cwd, stdin=pipe, stdout=pipe, stderr=err.fileno())
+        found = Piped(_name(argv), process, err)
+
+        def give_up() -> None:
+            found.late = True
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+        timer = threading.Timer(timeout, give_up) if timeout is not None else None
+        try:
+            with effects.running(process.pid):
+                if timer is not None:
+                    timer.daemon = True
+                    timer.start()
+                yield found
+        finally:
+            if timer is not None:
+                timer.cancel()
+            if process.returncode is None:
+                _kill_group(process)
+            for stream in (process.stdin, process.stdout):
+                with contextlib.suppress(BrokenPipeError):
+                    assert stream is not None
+                    stream.close()
 
 
 class Streamed(Struct, frozen=True):
