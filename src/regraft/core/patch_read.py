@@ -12,6 +12,7 @@ from regraft.core.patch_strip import find_level
 from regraft.core.patch_text import PatchText, Problem, Remark, Section
 from regraft.core.trees import printable, shown
 
+LIMIT = 16 * 1024 * 1024  # bytes of a patch file
 NOTHING = "No valid patches in input"
 
 
@@ -24,6 +25,10 @@ def read_patch_text(
     `root` is the folder below which the stripped names lie. `exists` is asked for paths with it.
     """
     root = root.strip(b"/") + b"/" if root.strip(b"/") else b""
+    if len(data) > LIMIT:
+        return PatchText(
+            problems=[Problem(1, f"the file holds {len(data)} bytes; at most {LIMIT} are read")], root=root
+        )
     return place(scan_lines(data), data, strip=strip, root=root, exists=exists)
 
 

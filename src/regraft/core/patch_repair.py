@@ -1,0 +1,145 @@
+"""Mechanical repairs of damaged patch files. They are offered, and never made in silence: the stored file stays as it is."""
+
+from msgspec import Struct
+
+from regraft.core.patch_body import body_counts, body_end, first_header_return
+from regraft.core.patch_glance import patch_fault
+from regraft.core.patch_outside import outside
+from regraft.core.patch_scan import HUNK, Scan, scan_lines
+
+_BOM = b"\xef\xbb\xbf"
+_ROUNDS = 100  # each fault may hide the next one
+
+
+class Repair(Struct, frozen=True):
+    """A text that git can read, and what was done for that, a phrase each."""
+
+    text: bytes
+    what: tuple[str, ...]
+
+
+def repair(data: bytes, *, crlf_content: bool = False) -> Repair | None:
+    """The mended text, or None where nothing is to be mended, or no mechanical repair makes the file readable.
+
+    Where every line ends in a carriage return, all are taken out; with `crlf_content` only those of the headers, as for a
+    file of the upstream that has such line ends itself.
+    """
+    what: list[str] = []
+    text = data
+    for step in (_mark, _headers_only if crlf_content else _returns, _end, _blanks, _counts):
+        mended, said = step(text)
+        if said:
+            text = mended
+            what.append(said)
+    if not what or not readable(text):
+        return None
+    return Repair(text, tuple(what))
+
+
+def readable(data: bytes) -> bool:
+    """Whether git reads all of the lines; names are another matter."""
+    scan = scan_lines(data)
+    whole = scan.stop is None and bool(scan.raws) and patch_fault(data) is None
+    return whole and first_header_return(scan) is None and not outside(scan)[0]
+
+
+def _mark(data: bytes) -> tuple[bytes, str]:
+    return (data.removeprefix(_BOM), "the byte order mark is taken out") if data.startswith(_BOM) else (data, "")
+
+
+def _returns(data: bytes) -> tuple[bytes, str]:
+    if first_header_return(scan_lines(data)) is None:
+        return data, ""
+    lines = data.split(b"\n")
+    if all(line.endswith(b"\r") for line in lines[:-1]):
+        return data.replace(b"\r\n", b"\n").removesuffix(b"\r"), "the carriage returns are taken out of all lines"
+    return _headers_only(data)
+
+
+def _headers_only(data: bytes) -> tuple[bytes, str]:
+    """Line by line: without a carriage return in the first header git sees the next one."""
+    if first_header_return(scan_lines(data)) is None:
+        return data, ""
+    lines = data.split(b"\n")
+    for _ in range(_ROUNDS):
+        scan = scan_lines(b"\n".join(lines))
+        if first_header_return(scan) is None:
+            break
+        for raw in scan.raws:
+            for at in range(raw.first, raw.hunks_at):
+                lines[at] = lines[at].removesuffix(b"\r")
+        for at, line in enumerate(lines):
+            if (line.endswith(b"@@\r") and HUNK.match(line)) or line == b"\\ No newline at end of file\r":
+                lines[at] = line.removesuffix(b"\r")
+    return b"\n".join(lines), "the carriage returns are taken out of the headers"
+
+
+def _end(data: bytes) -> tuple[bytes, str]:
+    scan = scan_lines(data)
+    if scan.ended or scan.stop is None or scan.stop.at < len(scan.lines) - 1:
+        return data, ""
+    return data + b"\n", "the newline at the end of the file is put back"
+
+
+def _blanks(data: bytes) -> tuple[bytes, str]:
+    scan = scan_lines(data)
+    lines = data.split(b"\n")
+    bare = [hunk.line + at for raw in scan.raws for hunk in raw.hunks for at, line in enumerate(hunk.body) if not line]
+    for at in bare:
+        lines[at] = b" "
+    many = f"{len(bare)} empty lines" if len(bare) > 1 else "an empty line"
+    return b"\n".join(lines), f"the blank of {many} of context is put back" if bare else ""
+
+
+def _counts(data: bytes) -> tuple[bytes, str]:
+    said: list[int] = []
+    for _ in range(_ROUNDS):
+        scan = scan_lines(data)
+        wrong = _wrong_hunk(scan)
+        header = _recounted(scan, wrong) if wrong is not None else None
+        if wrong is None or header is None:
+            break
+        lines = data.split(b"\n")
+        lines[wrong] = header
+        data = b"\n".join(lines)
+        said.append(wrong + 1)
+    numbers = ", ".join(map(str, sorted(set(said))))
+    return (
+        data,
+        f"the lines of the hunk{'s' if len(set(said)) > 1 else ''} at line {numbers} are counted anew" if said else "",
+    )
+
+
+def _wrong_hunk(scan: Scan) -> int | None:
+    """The header (an index) of the first hunk that counts its body wrong."""
+    for raw in scan.raws:
+        for hunk in raw.hunks:
+            header = hunk.line - 1
+            goes_on = body_end(scan.lines, header + 1) > header + 1 + len(hunk.body)
+            ends_before = any(line.startswith(b"--- ") for line in hunk.body) and body_end(
+                scan.lines, header + 1
+            ) < header + 1 + len(hunk.body)
+            if goes_on or ends_before:
+                return header
+    if not (scan.in_last and scan.stop and scan.stop.said.startswith("corrupt patch")):
+        return None
+    raw = scan.raws[-1]
+    return raw.hunks[-1].line + len(raw.hunks[-1].body) if raw.hunks else raw.hunks_at
+
+
+def _recounted(scan: Scan, header: int) -> bytes | None:
+    """The hunk header with the counts of its body, where it is plain where that ends."""
+    line = scan.line(header)
+    match = HUNK.match(line)
+    end = body_end(scan.lines, header + 1)
+    body = scan.lines[header + 1 : end]
+    unsure = any(one.startswith((b"--- ", b"+++ ")) for one in body)
+    gap = end < len(scan.lines) and not scan.lines[end]  # an empty line may be context that lost its blank
+    follows = next((one for one in scan.lines[end:] if one), b"")
+    if match is None or unsure or (gap and follows and not follows.startswith(b"-- ")):
+        return None
+    if not any(one.startswith((b"+", b"-")) for one in body):
+        return None
+    old, new = body_counts(scan.lines, header + 1)
+    counted = b"@@ -%s,%d +%s,%d @@" % (match[1], old, match[3], new)
+    return None if line.startswith(counted) else counted + line[match.end() :]
