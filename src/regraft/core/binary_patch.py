@@ -5,6 +5,7 @@ The format is git's own (apply.c, diff.c); the delta is that of its packs (gitfo
 
 import base64
 import zlib
+
 from regraft.core.patch_text import BinaryPart
 
 LIMIT = 256 * 1024 * 1024

@@ -66,7 +66,7 @@ def sides(hunk: Hunk) -> Sides:
 
 
 def _open_end(pre: list[bytes], post: list[bytes], mark: bytes) -> None:
-    """The line before `\\ No newline at end of file` has none, on the sides that it belongs to."""
+    r"""The line before `\ No newline at end of file` has none, on the sides that it belongs to."""
     for side, absent in ((pre, b"+"), (post, b"-")):
         if mark != absent and side:
             side[-1] = side[-1].removesuffix(b"\n")

@@ -73,14 +73,18 @@ class _Run:
     def judge(self, index: int, hunk: Hunk) -> HunkVerdict:
         both = sides(hunk)
         if both.broken or glues(self.image, both):
-            return self._nowhere(index, hunk, both, "ambiguous: a line lacks its newline, and git would join it with the next")
+            return self._nowhere(
+                index, hunk, both, "ambiguous: a line lacks its newline, and git would join it with the next"
+            )
         found = places(self.image, both.pre, both, self._written)
         if not found:
             return self._not_here(index, hunk, both)
         wanted = max(hunk.new_start - 1, 0) - self._lost
         numbers = self._numbers(found)
         offset, at = self._nearest(found, numbers, wanted)
-        also = tuple(number + 1 - self._shift(place) for place, number in zip(found, numbers, strict=True) if place != at)
+        also = tuple(
+            number + 1 - self._shift(place) for place, number in zip(found, numbers, strict=True) if place != at
+        )
         reason = self._ambiguous(both, offset, also)
         self._write(at, both)
         state: HunkState = "conflict" if reason else "applies"
@@ -96,7 +100,7 @@ class _Run:
 
     @staticmethod
     def _nearest(found: Sequence[int], numbers: Sequence[int], wanted: int) -> tuple[int, int]:
-        """git's choice, as (offset, place): its own line, then the nearest, and of two as near the later one."""
+        """Git's choice, as (offset, place): its own line, then the nearest, and of two as near the later one."""
         if len(found) == 1:
             return numbers[0] - wanted, found[0]
         _, _, number, at = min(

@@ -17,8 +17,16 @@ def why_nowhere(hunk: Hunk, content: bytes) -> str:
         return "the block no longer exists at this path"
     gone = [line[1:] for line in old if line.startswith(b"-") and line[1:] not in have]
     if gone:
-        return "a line that it removes is no longer there" if len(gone) == 1 else f"{len(gone)} lines that it removes are no longer there"
-    return "the lines around it changed" if hunk.has_context else "it has no lines of context (diff -U0), which git refuses"
+        return (
+            "a line that it removes is no longer there"
+            if len(gone) == 1
+            else f"{len(gone)} lines that it removes are no longer there"
+        )
+    return (
+        "the lines around it changed"
+        if hunk.has_context
+        else "it has no lines of context (diff -U0), which git refuses"
+    )
 
 
 def differs_only_in(hunk: Hunk, content: bytes) -> Literal["white space", "the newline at the end of the file"] | None:

@@ -10,7 +10,7 @@ from itertools import groupby
 from regraft.core.checkout_tree import object_hash
 from regraft.core.patch_text import Hunk
 
-_DOUBT = "git's reverse check fits, but the hunk only removes lines, and {}; decide by hand whether it is there already"
+_DOUBT = "it only removes lines, and {}; decide by hand whether it is there already"
 
 
 def removal_doubt(hunk: Hunk, content: bytes) -> str | None:
