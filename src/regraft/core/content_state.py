@@ -76,6 +76,8 @@ def _with_base(verdict: HunksVerdict, section: Section, content: bytes, base: by
         for index, hunk in enumerate(verdict.hunks)
     )
     changed = HunksVerdict(hunks, None, verdict.taken)
+    if verdict.taken is not None and changed.state != "already-there":
+        return verdict, None  # git takes all of it: then a part that is there already makes it ambiguous
     return changed, "a larger change contains it" if changed.state == "already-there" else None
 
 

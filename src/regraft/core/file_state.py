@@ -11,7 +11,7 @@ from regraft.core.patch_text import Section
 from regraft.core.plan import PatchState
 from regraft.core.removal import blob_oid
 from regraft.core.target import gone
-from regraft.core.tree_view import Made, View, canonical, kind_of, occupied, oid_of
+from regraft.core.tree_view import Made, View, canonical, kind_of, occupied, odd, oid_of
 from regraft.core.trees import FILE, SUBMODULE, Entry, shown
 
 
@@ -19,6 +19,7 @@ class FileVerdict(Struct, frozen=True):
     """`results`: what the section makes of each path where it applies (None: takes it away).
 
     `reason` does not name the file. `mode_only`: nothing but a mode is there already, which keeps nothing from applying.
+    `again`: it is there already, and git would take it once more.
     """
 
     path: bytes
@@ -27,6 +28,7 @@ class FileVerdict(Struct, frozen=True):
     hunks: tuple[HunkVerdict, ...] = ()
     results: Mapping[bytes, Made | None] = field(default_factory=dict)
     mode_only: bool = False
+    again: bool = False
 
 
 def judge_file(
@@ -50,6 +52,8 @@ class _Judge(Struct, frozen=True):
         if section.touches_pointer:
             # https://github.com/git-lfs/git-lfs/issues/3958: the checkout may hold the real file in the pointer's place
             return self._conflict("it is a Git LFS pointer, which stands for a file that no text patch can edit")
+        if section.kind != "create" and any(map(odd, (section.old_mode, section.new_mode, section.index_mode))):
+            return self._conflict("the patch names a mode that no file has")
         if section.kind in ("edit", "rename", "copy") and self._other_type():
             return self._conflict("it changes the type of a file, which git takes as a deletion and a new file only")
         if section.kind == "create":
@@ -63,6 +67,10 @@ class _Judge(Struct, frozen=True):
         if section.kind == "edit":
             return self._edit()
         assert_never(section.kind)
+
+    def _other_type(self) -> bool:
+        old, new = self.section.old_mode or self.section.index_mode, self.section.new_mode
+        return old is not None and new is not None and kind_of(canonical(old)) != kind_of(canonical(new))
 
     def _verdict(
         self, state: PatchState, reason: str | None = None, content: ContentVerdict | None = None
@@ -232,7 +240,8 @@ class _Judge(Struct, frozen=True):
             return self._applies(mode, content, note=self._mode_note(entry))
         if content.state == "already-there" and section.changes_mode and mode != entry.mode:
             return self._verdict("partial", "its content is there already, its mode still to be changed", content)
-        return FileVerdict(section.path, content.state, content.reason, content.hunks)
+        again = content.state == "already-there" and content.taken is not None
+        return FileVerdict(section.path, content.state, content.reason, content.hunks, again=again)
 
     def _mode_note(self, entry: Entry) -> str | None:
         """Git warns of a mode that is not the expected one, and goes on."""

@@ -54,15 +54,17 @@ class HunksVerdict(Struct, frozen=True):
 
 def judge_hunks(content: bytes, hunks: Sequence[Hunk], *, base: bytes | None = None) -> HunksVerdict:
     """`base` is the file that the patch was made on, where it is known: it tells a result that came in from one that always stood there."""
-    run = _Run(content, base)
+    run = _Run(content, hunks, base)
     verdicts = tuple(run.judge(index, hunk) for index, hunk in enumerate(hunks, 1))
     fits = all(verdict.state == "applies" for verdict in verdicts)
     return HunksVerdict(verdicts, run.image if fits else None, run.image if run.taking else None)
 
 
 class _Run:
-    def __init__(self, content: bytes, base: bytes | None) -> None:
+    def __init__(self, content: bytes, hunks: Sequence[Hunk], base: bytes | None) -> None:
         self._content = content
+        self._hunks = hunks
+        self._patched: bytes | None = None  # the base with the patch
         self._base = base
         self._written: list[tuple[int, int]] = []  # spans of the image that no later hunk may match again
         self._shifts: list[tuple[int, int]] = []  # where the image got longer, and by how many lines
@@ -119,13 +121,31 @@ class _Run:
         return None
 
     def _always_stood(self, both: Sides) -> bool:
-        """Whether the result stood in the file before the patch was made as often as it does now."""
+        """Whether the result is there as often as before the patch was made: then it is not the patch's.
+
+        Told only where the patch makes it stand more often than that (among equal lines it may not).
+        """
         if self._base is None:
             return False
         if self._base is self._content:
             return True
-        now, before = (len(places(text, both.post, both)) for text in (self._content, self._base))
-        return now <= before
+        now, before, after = self._counts(both)
+        return before < after and now <= before
+
+    def _came_in(self, both: Sides) -> bool:
+        """Whether it is there more often than before, where the base is known."""
+        if self._base is None:
+            return True
+        now, before, _ = self._counts(both)
+        return now > before
+
+    def _counts(self, both: Sides) -> tuple[int, int, int]:
+        """How often the result stands: now, in the base, and in the base with the patch."""
+        assert self._base is not None
+        if self._patched is None:
+            self._patched = judge_hunks(self._base, self._hunks, base=self._base).content or self._base
+        now, before, after = (len(places(text, both.post, both)) for text in (self._content, self._base, self._patched))
+        return now, before, after
 
     def _not_here(self, index: int, hunk: Hunk, both: Sides) -> HunkVerdict:
         if not stands(self._content, both.post, both):
@@ -141,7 +161,7 @@ class _Run:
         if not both.context:
             return "it has no lines of context (diff -U0), which git refuses, and nothing tells whether it is there already"
         if both.adds:
-            return "its result stood there before the patch was made" if self._always_stood(both) else None
+            return None if self._came_in(both) else "its result stood there before the patch was made"
         if self._base is None:
             return (
                 "it only removes lines, and they are not there; the file that it was made on is not here, "

@@ -1,8 +1,9 @@
 """A whole patch against a tree: its sections, those that touch the same paths together, and the state that they fold into."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from regraft.core.as_git import as_git
 from regraft.core.file_state import FileVerdict, judge_file
@@ -31,23 +32,31 @@ class PatchVerdict(Struct, frozen=True):
     results: Results = field(default_factory=dict)
 
 
-def judge_patch(text: PatchText, view: View) -> PatchVerdict:
-    """Raises what the view raises where content is missing; that is never a state."""
+JudgeGroup = Callable[[PatchText, Sequence[int], View, frozenset[bytes]], Sequence[FileVerdict]]
+"""Judges sections (by their numbers) that hang together; the paths are those that the patch takes away."""
+
+
+def judge_patch(text: PatchText, view: View, *, judge: JudgeGroup | None = None) -> PatchVerdict:
+    """`judge` stands in for `judge_group`: one that remembers. Raises what the view raises where content is missing."""
     if text.problems:
         return PatchVerdict("unreadable", _problems(text))
     vacated = frozenset(one.old_path for one in text.sections if one.kind in ("delete", "rename"))
     files: dict[int, FileVerdict] = {}
     for group in connected(text.sections):
-        sections = [text.sections[number] for number in group]
-        if len(group) == 1:
-            verdicts = [judge_file(sections[0], view, vacated=vacated, bare=text.bare)]
-        elif all(section.kind == "edit" for section in sections):
-            verdicts = _stacked(sections, view, text.bare)
-        else:
-            verdicts = _tangled(sections, view, text.bare)
+        verdicts = (judge or judge_group)(text, group, view, vacated)
         files.update(zip(group, verdicts, strict=True))
     ordered = tuple(files[number] for number in range(len(text.sections)))
-    return _folded(ordered, text)
+    return folded(ordered, text)
+
+
+def judge_group(text: PatchText, group: Sequence[int], view: View, vacated: frozenset[bytes]) -> Sequence[FileVerdict]:
+    """A verdict for each of the sections, which hang together."""
+    sections = [text.sections[number] for number in group]
+    if len(group) == 1:
+        return [judge_file(sections[0], view, vacated=vacated, bare=text.bare)]
+    if all(section.kind == "edit" for section in sections):
+        return _stacked(sections, view, text.bare)
+    return _tangled(sections, view, text.bare)
 
 
 def connected(sections: Sequence[Section]) -> list[list[int]]:
@@ -90,15 +99,17 @@ def _stacked(sections: Sequence[Section], view: View, bare: Sequence[int]) -> li
     if not any(verdict.state in ("conflict", "partial") for verdict in verdicts):
         return _as_one(verdicts, sections, overlay)
     under = Overlay(view)
+    landed = list(verdicts)
     for number in range(len(sections) - 1, -1, -1):
         verdict = judge_file(sections[number], under, bare=bare)
         if verdict.state != "already-there":
             continue
         if verdicts[number].state in ("conflict", "partial"):
-            verdicts[number] = verdict
+            landed[number] = verdict
         back = judge_file(reversed_section(sections[number]), under)
         under.put(back.results)
-    return verdicts
+    whole = all(one.state == "already-there" for one in landed)
+    return landed if whole or as_git(sections, view) is None else verdicts
 
 
 def _as_one(verdicts: list[FileVerdict], sections: Sequence[Section], overlay: Overlay) -> list[FileVerdict]:
@@ -107,10 +118,7 @@ def _as_one(verdicts: list[FileVerdict], sections: Sequence[Section], overlay: O
     if path not in overlay.made:
         return verdicts
     results = {path: overlay.made[path]}
-    return [
-        FileVerdict(one.path, one.state, one.reason, one.hunks, results if one.results else {}, one.mode_only)
-        for one in verdicts
-    ]
+    return [replace(one, results=results if one.results else {}) for one in verdicts]
 
 
 def _tangled(sections: Sequence[Section], view: View, bare: Sequence[int]) -> list[FileVerdict]:
@@ -184,9 +192,13 @@ def _adds(body: Iterable[bytes]) -> bool:
     return any(line.startswith(b"+") for line in body)
 
 
-def _folded(files: tuple[FileVerdict, ...], text: PatchText) -> PatchVerdict:
+def folded(files: tuple[FileVerdict, ...], text: PatchText) -> PatchVerdict:
+    """The verdict on a patch from those on its sections."""
     counting = [one.state for one in files if not (one.mode_only and one.state == "already-there")]
     state = fold_patch(counting or [one.state for one in files])
+    if state == "partial" and all(one.state == "applies" or one.again or one.mode_only for one in files):
+        reason = f"ambiguous: git takes all of it, and {_reason(state, files)}"
+        return PatchVerdict("conflict", reason, files)
     if state != "applies":
         return PatchVerdict(state, _reason(state, files), files)
     results: dict[bytes, Made | None] = {}

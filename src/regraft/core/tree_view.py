@@ -89,7 +89,7 @@ class Overlay:
     """Another view, and what patches made of it: None where they took a file away. `made` is theirs alone."""
 
     def __init__(self, under: View) -> None:
-        self._under = under
+        self.under = under
         self.made: dict[bytes, Made | None] = {}
         self.sha256 = under.sha256
 
@@ -98,28 +98,28 @@ class Overlay:
 
     def entry(self, path: bytes) -> Entry | None:
         if path not in self.made:
-            return self._under.entry(path)
+            return self.under.entry(path)
         made = self.made[path]
         return None if made is None else made_entry(path, made)
 
     def content(self, entry: Entry) -> bytes:
         made = self.made.get(entry.path)
-        return self._under.content(entry) if made is None else made.content
+        return self.under.content(entry) if made is None else made.content
 
     def blob(self, oid: str) -> bytes | None:
-        return self._under.blob(oid)
+        return self.under.blob(oid)
 
     def is_folder(self, path: bytes) -> bool:
         below = path + b"/"
         if any(made is not None and other.startswith(below) for other, made in self.made.items()):
             return True
-        if not self._under.is_folder(path):
+        if not self.under.is_folder(path):
             return False
         gone = {other for other, made in self.made.items() if made is None and other.startswith(below)}
-        return not gone or any(other.startswith(below) and other not in gone for other in self._under.paths())
+        return not gone or any(other.startswith(below) and other not in gone for other in self.under.paths())
 
     def paths(self) -> Iterable[bytes]:
-        yield from (path for path in self._under.paths() if path not in self.made)
+        yield from (path for path in self.under.paths() if path not in self.made)
         yield from (path for path, made in self.made.items() if made is not None)
 
 
@@ -149,6 +149,11 @@ def canonical(mode: str) -> str:
     if bits & 0o170000 in (0o120000, 0o160000):
         return LINK if bits & 0o170000 == 0o120000 else SUBMODULE
     return EXECUTABLE if bits & 0o100 else FILE
+
+
+def odd(mode: str | None) -> bool:
+    """Whether no entry has a mode of this type."""
+    return mode is not None and int(mode, 8) & 0o170000 not in (0o100000, 0o120000, 0o160000)
 
 
 def kind_of(mode: str) -> str:
