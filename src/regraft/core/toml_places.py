@@ -32,6 +32,7 @@ class TomlPlaces:
         self._starts = [0, *(at + 1 for at, byte in enumerate(data) if byte == 0x0A)]
         self._keys: dict[Path, int] = {}
         self._values: dict[Path, int] = {}
+        self._stops: dict[Path, int] = {}
         self._headers: dict[Path, int] = {}
         self._elements: dict[Path, int] = {}  # [[tables]] -> how many there are so far
         self._document(Parser(Language(language())).parse(data).root_node)
@@ -48,6 +49,10 @@ class TomlPlaces:
                 if path[:length] in places:
                     return self._place(places[path[:length]])
         return Place(1, 1)
+
+    def span(self, path: Path) -> tuple[int, int] | None:
+        """Where a value begins and ends, in bytes; None for a path that no value has."""
+        return (self._values[path], self._stops[path]) if path in self._stops else None
 
     def _place(self, offset: int) -> Place:
         line = bisect_right(self._starts, offset)
@@ -89,6 +94,7 @@ class TomlPlaces:
 
     def _value(self, node: Any, path: Path) -> None:
         self._values.setdefault(path, node.start_byte)
+        self._stops.setdefault(path, node.end_byte)
         if len(path) > _DEEPEST:
             return
         inside = [child for child in node.named_children if child.type != "comment"]

@@ -1,0 +1,135 @@
+"""Which spans of a project's files go with a patch, and which mentions of it are left for a reader."""
+
+import re
+from collections.abc import Iterator
+
+from regraft.core.dockerfile_text import read_dockerfile
+from regraft.core.drop_dockerfile import cut_dockerfile
+from regraft.core.drop_layout import Layout
+from regraft.core.drop_lists import cut_manifest, cut_series
+from regraft.core.drop_shell import cut_shell
+from regraft.core.drop_target import PROJECT, UNKNOWN, Target, Where
+from regraft.core.drop_values import FileCut, Mention, MentionKind
+from regraft.core.drop_workflow import cut_workflow
+from regraft.core.patterns import regex
+from regraft.core.spans import Places, Span
+
+MANIFEST = "regraft.toml"
+SHOWN = 200  # characters of a line that a mention shows
+
+_DOCKERFILE = regex(r"(?:.*/)?(?:(?:Dockerfile|Containerfile)(?:[._-].*)?|[^/]*\.(?:[Dd]ockerfile|[Cc]ontainerfile))")
+_WORKFLOW = regex(r"(?:.*/)?\.github/(?:workflows|actions)/.*\.ya?ml|(?:.*/)?action\.ya?ml")
+_SERIES = regex(r"(?:.*/)?(?:series|[^/]*\.series)")
+_SCRIPT = regex(r".*\.(?:sh|bash)")
+_SHEBANG = regex(rb"#![^\n]*\b(?:ba|da|a|z)?sh\b")
+_USES = frozenset({"COPY", "ADD", "RUN", "ENV", "ARG", "CMD", "ENTRYPOINT"})
+
+
+def kind_of(path: str, data: bytes) -> str:
+    """`dockerfile`, `workflow`, `series`, `manifest`, `script` or `text`: how the file is read."""
+    if path == MANIFEST:
+        return "manifest"
+    for kind, pattern in (
+        ("dockerfile", _DOCKERFILE),
+        ("workflow", _WORKFLOW),
+        ("series", _SERIES),
+        ("script", _SCRIPT),
+    ):
+        if pattern.fullmatch(path):
+            return kind
+    return "script" if _SHEBANG.match(data) else "text"
+
+
+def cut_file(path: str, data: bytes, target: Target) -> FileCut:
+    """What to cut out of one tracked file. Nothing where it is of no kind that can be edited safely."""
+    match kind_of(path, data):
+        case "manifest":
+            return cut_manifest(data, target)
+        case "dockerfile":
+            return cut_dockerfile(data, path, target)
+        case "workflow":
+            return cut_workflow(data, target)
+        case "series":
+            return cut_series(data, path, target)
+        case "script":
+            return _cut_script(data, target)
+        case _:
+            return FileCut()
+
+
+def _cut_script(data: bytes, target: Target) -> FileCut:
+    if not target.concerns(data):
+        return FileCut()
+    where = Where(target, UNKNOWN, {f"{PROJECT}/{target.path}"}, loose=True)
+    cut = cut_shell(data, Layout(data), where)
+    return FileCut(cut.spans, cut.globs, empty=cut.whole) if cut is not None else FileCut()
+
+
+def find_mentions(path: str, before: bytes, after: bytes, cut: FileCut, target: Target) -> list[Mention]:
+    """Every reference to the patch that is left in a file, by its path or its name, and every pattern that may match it."""
+    name = target.name.encode("utf-8", "surrogateescape")
+    patterns = [Span(*(_moved(at, cut.spans) for at in one)) for one in cut.globs]
+    if name not in after and not patterns:
+        return []
+    places = Places(after)
+    kind = kind_of(path, before)
+    uses = _used(after) if kind == "dockerfile" else []
+    found: list[tuple[int, MentionKind]] = [(one.start, "pattern") for one in patterns]
+    if not cut.foreign:
+        found += [(at, _kind_at(kind, at, after, uses)) for at in _named(after, name, target)]
+    mentions = []
+    for at, what in sorted(found):
+        line, column = places.of(at)
+        text = places.line(line).decode("utf-8", "replace")
+        mentions.append(Mention(path, line, column, what, _window(text, column)))
+    return mentions
+
+
+def _moved(offset: int, spans: tuple[Span, ...]) -> int:
+    return offset - sum(min(one.stop, offset) - one.start for one in spans if one.start < offset)
+
+
+def _named(data: bytes, name: bytes, target: Target) -> Iterator[int]:
+    """Where the name stands as a whole, but for where it is another tracked file's; the path before it is part of it."""
+    pattern = re.compile(rb"(?<![\w.-])" + re.escape(name) + rb"(?![\w-])", re.ASCII)
+    own = target.path.encode("utf-8", "surrogateescape")
+    others = [one.encode("utf-8", "surrogateescape") for one in target.namesakes]
+    for match in pattern.finditer(data):
+        start = match.start()
+        while start > 0 and data[start - 1 : start] not in b" \t\r\n\"'`()[]<>=,:;|&" and match.start() - start < 4096:
+            start -= 1
+        token = data[start : match.end()]
+        if any(_is_end(token, one) for one in others) and not _is_end(token, own):
+            continue
+        yield match.end() - len(own) if token.endswith(own) else start
+
+
+def _is_end(token: bytes, path: bytes) -> bool:
+    return token == path or token.endswith(b"/" + path)
+
+
+def _used(data: bytes) -> list[Span]:
+    """Where in a Dockerfile something runs: its instructions, without the comments in between."""
+    found = []
+    for one in read_dockerfile(data).instructions:
+        if one.keyword in _USES:
+            at = one.span.start
+            for comment in (*one.comments, Span(one.span.stop, one.span.stop)):
+                found.append(Span(at, comment.start))
+                at = comment.stop
+    return found
+
+
+def _kind_at(kind: str, at: int, data: bytes, uses: list[Span]) -> MentionKind:
+    if kind == "dockerfile":
+        return "use" if any(one.start <= at < one.stop for one in uses) else "text"
+    line = data[data.rfind(b"\n", 0, at) + 1 : at].lstrip()
+    if kind == "text" or line.startswith(b"#") or b" #" in line:
+        return "text"
+    return "use"
+
+
+def _window(text: str, column: int) -> str:
+    """The part of a long line around its column."""
+    start = max(0, column - 1 - SHOWN // 2) if len(text) > SHOWN else 0
+    return text[start : start + SHOWN].strip()

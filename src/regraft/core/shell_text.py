@@ -1,0 +1,342 @@
+"""A shell script, read by spans: commands, the operators between them, loops over lists of words.
+
+`read_shell` makes small values of what tree-sitter reads; what has no value of its own (arithmetic, a here-document that goes
+on into a pipe) is `Opaque`, and is to be left alone. Nothing is expanded: `$NAME` stays in a word's text.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+from regraft.core.patterns import regex
+from regraft.core.shell_values import (
+    Block,
+    Chain,
+    Command,
+    For,
+    Group,
+    If,
+    Negated,
+    Nested,
+    Node,
+    Opaque,
+    Operator,
+    Pipeline,
+    Redirect,
+    Word,
+)
+from regraft.core.spans import Edit, Span, edited
+
+LIMIT = 1024 * 1024  # bytes of one script
+_DEEPEST = 200
+
+_ESCAPED = regex(rb"\\(.)", re.DOTALL)
+_IN_QUOTES = regex(rb"\\([$`\"\\])")
+_JOINED = regex(rb"\\\r?\n")
+_GLOB = regex(rb"[*?\[]")
+
+
+def read_shell(text: bytes) -> Block | None:
+    """The script's statements, or None where it cannot be read as one (or is larger than `LIMIT`, or nested too deep)."""
+    root = _parsed(text)
+    try:
+        return None if root is None else _block(root.children, Span(0, len(text)), 0)
+    except _TooDeepError:
+        return None
+
+
+def command_texts(text: bytes, without: Sequence[Span] = ()) -> list[bytes] | None:
+    """Every command, test and assignment in a script, in order, blanks folded; None where it cannot be read.
+
+    Taken from the parser's own tree, beside `read_shell`: the proof that an edit leaves the others as they were. What lies
+    in one of the spans `without` (in order, apart) is left out.
+    """
+    root = _parsed(text)
+    if root is None:
+        return None
+    starts = [span.start for span in without]
+    found, waiting = [], [root]
+    while waiting:
+        node = waiting.pop()
+        if node.type in _SIMPLE:
+            first = bisect_right(starts, node.start_byte) - 1
+            if first >= 0 and without[first].holds(_span(node)):
+                continue
+            inside = [
+                one for one in without[first + 1 : bisect_right(starts, node.end_byte)] if one.stop <= node.end_byte
+            ]
+            rest = edited(node.text, [Edit(Span(*(at - node.start_byte for at in one))) for one in inside])
+            found.append(b" ".join(_JOINED.sub(b" ", rest).split()))
+        waiting.extend(reversed(node.children))
+    return found
+
+
+_SIMPLE = frozenset({"command", "test_command", "declaration_command", "unset_command", "variable_assignment"})
+
+
+class _TooDeepError(Exception):
+    pass
+
+
+def _parsed(text: bytes) -> Any:
+    from tree_sitter import Language, Parser  # noqa: PLC0415 - only what edits or judges scripts needs it
+    from tree_sitter_bash import language  # noqa: PLC0415 - likewise
+
+    if len(text) > LIMIT:
+        return None
+    root = Parser(Language(language())).parse(text).root_node
+    return None if root.has_error else root
+
+
+def _span(node: Any) -> Span:
+    return Span(node.start_byte, node.end_byte)
+
+
+def _block(children: list[Any], span: Span, depth: int) -> Block:
+    if depth > _DEEPEST:
+        raise _TooDeepError
+    items: list[Node] = []
+    stops: list[Operator | None] = []
+    for child in children:
+        if child.is_named and child.type != "comment":
+            items.append(_node(child, depth + 1))
+            stops.append(None)
+        elif child.type in (";", "&", ";;") and items and stops[-1] is None:
+            stops[-1] = Operator(_span(child), child.type)
+    return Block(span, tuple(items), tuple(stops))
+
+
+def _node(node: Any, depth: int) -> Node:
+    if depth > _DEEPEST:
+        raise _TooDeepError
+    span = _span(node)
+    match node.type:
+        case "command" | "test_command" | "declaration_command" | "unset_command" | "variable_assignment":
+            return _command(node)
+        case "variable_assignments":
+            return Command(span, (), (), tuple(_assignment(one) for one in node.named_children))
+        case "redirected_statement":
+            return _redirected(node, depth)
+        case "negated_command":
+            return Negated(span, _node(node.named_children[-1], depth + 1))
+        case "pipeline":
+            return Pipeline(span, tuple(_node(one, depth + 1) for one in _named(node)))
+        case "list":
+            return _chain(node, depth)
+        case "compound_statement" | "subshell":
+            kind: Literal["group", "subshell"] = "subshell" if node.type == "subshell" else "group"
+            return Group(span, kind, _inside(node, depth))
+        case "if_statement":
+            return _if(node, depth)
+        case "for_statement":
+            return _for(node, depth)
+        case "while_statement" | "function_definition" | "case_statement":
+            return _nested(node, depth)
+        case _:
+            return Opaque(span)
+
+
+def _named(node: Any) -> list[Any]:
+    return [one for one in node.named_children if one.type != "comment"]
+
+
+def _inside(node: Any, depth: int) -> Block:
+    children = node.children
+    first = next((one for one in children if one.type in ("{", "(", "do")), None)
+    last = next((one for one in reversed(children) if one.type in ("}", ")", "done")), None)
+    if first is None or last is None:
+        return _block([], _span(node), depth)
+    return _block(children[1:-1], Span(first.end_byte, last.start_byte), depth)
+
+
+def _chain(node: Any, depth: int) -> Node:
+    """A list is nested to the left, once for each operator."""
+    items: list[Node] = []
+    operators: list[Operator] = []
+    here = node
+    while here.type == "list":
+        parts = [one for one in here.children if one.type != "comment"]
+        left, operator, right = parts[0], parts[1], parts[-1]
+        items.append(_node(right, depth + 1))
+        operators.append(Operator(_span(operator), operator.type))
+        here = left
+    items.append(_node(here, depth + 1))
+    return Chain(_span(node), tuple(reversed(items)), tuple(reversed(operators)))
+
+
+def _redirected(node: Any, depth: int) -> Node:
+    inner = node.named_children[0]
+    redirects = []
+    for one in node.named_children[1:]:
+        if one.type == "heredoc_redirect" and any(
+            part.type in ("pipeline", "list", "&&", "||") for part in one.children
+        ):
+            return Opaque(_span(node))
+        redirects.append(_redirect(one))
+    found = _node(inner, depth + 1)
+    span, extra = _span(node), tuple(redirects)
+    if isinstance(found, Chain):  # the parser gives the redirection of the last command to all of them
+        last = _with(found.items[-1], Span(found.items[-1].span.start, span.stop), extra)
+        return Chain(span, (*found.items[:-1], last), found.operators)
+    return _with(found, span, extra)
+
+
+def _with(node: Node, span: Span, redirects: tuple[Redirect, ...]) -> Node:
+    if isinstance(node, Command):
+        return Command(span, node.words, (*node.redirects, *redirects), node.assignments)
+    if isinstance(node, Group):
+        return Group(span, node.kind, node.body, redirects)
+    if isinstance(node, Pipeline):
+        last = _with(node.items[-1], Span(node.items[-1].span.start, span.stop), redirects)
+        return Pipeline(span, (*node.items[:-1], last))
+    return Opaque(span)
+
+
+def _redirect(node: Any) -> Redirect:
+    operator = next((one.type for one in node.children if not one.is_named), "")
+    words = [one for one in node.named_children if one.type not in ("file_descriptor", "heredoc_start", "heredoc_body", "heredoc_end")]  # fmt: skip
+    return Redirect(_span(node), operator, _word(words[-1]) if words and node.type == "file_redirect" else None)
+
+
+def _command(node: Any) -> Command:
+    words: list[Word] = []
+    redirects: list[Redirect] = []
+    assignments: list[tuple[str, Word | None]] = []
+    if node.type == "variable_assignment":
+        return Command(_span(node), (), (), (_assignment(node),))
+    if node.type == "test_command":
+        words = [Word(Span(node.start_byte, node.start_byte + 1), node.children[0].type), *_test_words(node)]
+        return Command(_span(node), tuple(words))
+    for one in node.children:
+        if one.type == "command_name":
+            words.append(_word(one.children[0]) if one.children else _word(one))
+        elif one.type == "variable_assignment":
+            assignments.append(_assignment(one))
+        elif one.type.endswith("_redirect"):
+            redirects.append(_redirect(one))
+        elif one.is_named and one.type != "comment":
+            words.append(_word(one))
+        elif node.type in ("declaration_command", "unset_command") and not words:
+            words.append(Word(_span(one), one.type))
+    return Command(_span(node), tuple(words), tuple(redirects), tuple(assignments))
+
+
+def _test_words(node: Any) -> Iterator[Word]:
+    for one in node.named_children:
+        if one.type in _WORDS:
+            yield _word(one)
+        elif one.type == "test_operator":
+            yield Word(_span(one), one.text.decode("utf-8", "surrogateescape"))
+        else:
+            yield from _test_words(one)
+
+
+_WORDS = frozenset(
+    {
+        *("word", "string", "raw_string", "concatenation", "simple_expansion", "expansion", "number"),
+        *("command_substitution", "extglob_pattern", "regex", "ansi_c_string", "translated_string"),
+    }
+)
+
+
+def _assignment(node: Any) -> tuple[str, Word | None]:
+    name = node.children[0].text.decode("utf-8", "surrogateescape")
+    value = node.children[-1]
+    return name, _word(value) if value.type in _WORDS else None
+
+
+def _word(node: Any) -> Word:
+    text = _value(node).decode("utf-8", "surrogateescape")
+    kinds = _kinds(node)
+    braces = node.type == "concatenation" and b"{" in node.text and b"," in node.text
+    expands = bool(kinds & {"simple_expansion", "expansion", "command_substitution", "process_substitution"})
+    return Word(_span(node), text, _has_glob(node) or braces, not expands)
+
+
+def _kinds(node: Any) -> set[str]:
+    found, waiting = set(), [node]
+    while waiting:
+        one = waiting.pop()
+        found.add(one.type)
+        waiting.extend(one.children)
+    return found
+
+
+def _has_glob(node: Any) -> bool:
+    if node.type in ("word", "extglob_pattern"):
+        return _GLOB.search(_ESCAPED.sub(b"", node.text)) is not None
+    return node.type == "concatenation" and any(_has_glob(one) for one in node.named_children)
+
+
+def _value(node: Any) -> bytes:
+    text: bytes = node.text
+    match node.type:
+        case "word" | "extglob_pattern":
+            return _ESCAPED.sub(rb"\1", _JOINED.sub(b"", text))
+        case "raw_string":
+            return text[1:-1]
+        case "string_content":
+            return _IN_QUOTES.sub(rb"\1", _JOINED.sub(b"", text))
+        case "string":
+            inside = [one for one in node.children if one.type != '"']
+            return _between(node, inside)
+        case "concatenation":
+            return b"".join(_value(one) for one in node.named_children)
+        case "expansion" if len(node.named_children) == 1 and text == b"${" + node.named_children[0].text + b"}":
+            return b"$" + bytes(node.named_children[0].text)
+        case _:
+            return text
+
+
+def _between(node: Any, inside: list[Any]) -> bytes:
+    """The inside of a double-quoted string: blanks next to an expansion belong to no node of their own."""
+    at, found = node.start_byte + 1, []
+    for one in inside:
+        found += [node.text[at - node.start_byte : one.start_byte - node.start_byte], _value(one)]
+        at = one.end_byte
+    return b"".join([*found, node.text[at - node.start_byte : -1]])
+
+
+def _if(node: Any, depth: int) -> Node:
+    branches = [_branch(node.children, depth)]
+    for one in node.named_children:
+        if one.type == "elif_clause":
+            branches.append(_branch(one.children, depth))
+        elif one.type == "else_clause":
+            branches.append((None, _block(one.children[1:], Span(one.children[0].end_byte, one.end_byte), depth)))
+    return If(_span(node), tuple(branches))
+
+
+def _branch(children: list[Any], depth: int) -> tuple[Block | None, Block]:
+    then = next(index for index, one in enumerate(children) if one.type == "then")
+    ends = [i for i, one in enumerate(children) if one.type in ("elif_clause", "else_clause", "fi")]
+    end = ends[0] if ends else len(children)
+    stop = children[end].start_byte if ends else children[-1].end_byte
+    condition = _block(children[1:then], Span(children[0].end_byte, children[then].start_byte), depth)
+    return condition, _block(children[then + 1 : end], Span(children[then].end_byte, stop), depth)
+
+
+def _for(node: Any, depth: int) -> Node:
+    body = node.children[-1]
+    name = next((one for one in node.named_children if one.type == "variable_name"), None)
+    if name is None or body.type != "do_group" or not any(one.type == "in" for one in node.children):
+        return Opaque(_span(node))
+    words = tuple(
+        _word(one) for one in _named(node) if one is not name and one.type != "do_group" and one.id != name.id
+    )
+    return For(_span(node), name.text.decode("utf-8", "surrogateescape"), words, _inside(body, depth))
+
+
+def _nested(node: Any, depth: int) -> Node:
+    blocks: list[Block] = []
+    kind = {"while_statement": "while", "function_definition": "function"}.get(node.type, "case")
+    for one in node.children:
+        if one.type == "do_group" or (kind == "function" and one.type in ("compound_statement", "subshell")):
+            blocks.append(_inside(one, depth))
+        elif one.type == "case_item":
+            start = next((index for index, part in enumerate(one.children) if part.type == ")"), 0)
+            blocks.append(_block(one.children[start + 1 :], Span(one.children[start].end_byte, one.end_byte), depth))
+        elif kind == "while" and one.is_named and one.type != "comment":
+            blocks.append(_block([one], _span(one), depth))
+    return Nested(_span(node), kind, tuple(blocks))
