@@ -39,14 +39,17 @@ class Renamed(Struct, frozen=True):
 class Paths:
     """Which of the paths that a commit changed are of interest."""
 
-    def __init__(self, paths: Collection[bytes]) -> None:
+    def __init__(self, paths: Collection[bytes], oids: Collection[str] = ()) -> None:
+        """`oids` are names of blobs, or beginnings of them: what comes to hold one, or held one, is of interest too."""
+        self._oids = regex(b"|".join(rb" %b[0-9a-f]* " % oid.encode("ascii") for oid in oids)) if oids else None
         self._paths = frozenset(paths)
         self._above = frozenset(above for path in paths for above in _above(path))
 
         self._folders: dict[bytes, bool] = {}  # whether a folder is one of the paths, or below one
 
-    def has(self, path: bytes) -> bool:
-        if path in self._paths or path in self._above:
+    def has(self, path: bytes, meta: bytes) -> bool:
+        """`meta` is what git says of the change, with both blobs' names."""
+        if path in self._paths or path in self._above or (self._oids is not None and self._oids.search(meta)):
             return True
         folder = path.rpartition(b"/")[0]
         if folder not in self._folders:
@@ -70,12 +73,15 @@ class FirstParent:
         last: int | None = None,
         since: Commit | None = None,
         known: Collection[Commit] = (),
+        oids: Collection[str] = (),
     ) -> Line:
         """The first-parent commits from `tip` on: `last` of them at most, none that `since` leads to, and none from the first
-        of `known` on (which is then the line's `beyond`). One process. Raises OutsideError: missing-objects, git-failed.
+        of `known` on (which is then the line's `beyond`). Changes of files that hold one of `oids` count as well.
+
+        One process. Raises OutsideError: missing-objects, git-failed.
         """
         arguments = [*_LOG, _FORMAT, "--encoding=UTF-8", *([f"--max-count={last}"] if last is not None else [])]
-        wanted, stop = Paths(paths), frozenset(known)
+        wanted, stop = Paths(paths, oids), frozenset(known)
         commits: list[Commit] = []
         touches: list[Touch] = []
         beyond: Commit | None = None
@@ -163,7 +169,7 @@ def _touch(position: int, fields: list[str], said: bytes, changes: tuple[Change,
 
 
 def _picked(changes: list[tuple[bytes, bytes]], wanted: Paths) -> tuple[Change, ...]:
-    return tuple(_change(meta, path) for meta, path in changes if wanted.has(path))
+    return tuple(_change(meta, path) for meta, path in changes if wanted.has(path, meta))
 
 
 def _change(meta: bytes, path: bytes) -> Change:

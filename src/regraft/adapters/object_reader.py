@@ -3,6 +3,7 @@
 Objects are asked for by name only, never by `commit:path`: a path may hold a line end. Trees are read as they are stored.
 """
 
+import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from regraft.adapters.object_store import ObjectStore
 from regraft.adapters.process import Piped
 from regraft.core.objects import Commit, Tree, parse_commit, parse_tree
 from regraft.core.patch_history import Version
+from regraft.core.patterns import regex
 from regraft.core.trees import SUBMODULE, Entry
 from regraft.errors import OutsideError
 
@@ -25,7 +27,10 @@ CHUNK = (
 TREES = 4_096  # remembered
 CONTENTS = 32 * 1024 * 1024  # bytes of blobs remembered
 
-_FOLDER = b"40000"
+FOLDER = "40000"
+
+_SHORT = regex(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
+_LONG = regex(rb"([0-7]+) ([^\0]+)\0(.{32})", re.DOTALL)
 
 
 class CommitObject(Struct, frozen=True):
@@ -88,8 +93,18 @@ class ObjectReader:
 
     def commit(self, oid: Commit) -> CommitObject:
         """Raises OutsideError `missing-objects`."""
+        found = self.find(oid)
+        if found is None:
+            raise _missing(oid)
+        return found
+
+    def find(self, oid: Commit) -> CommitObject | None:
+        """The commit, or None where it is not here (history may be cut off)."""
         if oid not in self._commits:
-            self._commits[oid] = _parsed(oid, self._must(oid, b"commit"))
+            found = self._one(oid, b"commit")
+            if found is None:
+                return None
+            self._commits[oid] = _parsed(oid, found)
         return self._commits[oid]
 
     def tree(self, oid: str) -> dict[bytes, Version]:
@@ -108,16 +123,25 @@ class ObjectReader:
         *above, name = path.split(b"/")
         for part in above:
             found = self.tree(tree).get(part)
-            if found is None or found.mode != "40000":
+            if found is None or found.mode != FOLDER:
                 return None
             tree = found.oid
         found = self.tree(tree).get(name)
-        return None if found is None or found.mode == "40000" else found
+        return None if found is None or found.mode == FOLDER else found
+
+    def folder(self, tree: str, path: bytes) -> str | None:
+        """The tree of the folder at a path, or None where there is none."""
+        for part in path.split(b"/"):
+            found = self.tree(tree).get(part)
+            if found is None or found.mode != FOLDER:
+                return None
+            tree = found.oid
+        return tree
 
     def listing(self, tree: str, prefix: bytes = b"") -> Iterator[Entry]:
         """Every path of a tree, folders walked through."""
         for name, (mode, oid) in self.tree(tree).items():
-            if mode == "40000":
+            if mode == FOLDER:
                 yield from self.listing(oid, prefix + name + b"/")
             else:
                 yield Entry(mode, "commit" if mode == SUBMODULE else "blob", oid, prefix + name)
@@ -131,8 +155,7 @@ class ObjectReader:
     def _must(self, oid: str, kind: bytes) -> bytes:
         found = self._one(oid, kind)
         if found is None:
-            hint = "fetch them first (a clone with little history lacks them)"
-            raise OutsideError("missing-objects", f"objects are not here: {oid}", hint=hint)
+            raise _missing(oid)
         return found
 
     def _get(self, name: str) -> tuple[bytes, bytes] | None:
@@ -168,17 +191,15 @@ class ObjectReader:
         raise OutsideError("git-failed", f"git cat-file failed: {line!r:.220}")
 
 
+def _missing(oid: str) -> OutsideError:
+    hint = "fetch them first (a clone with little history lacks them)"
+    return OutsideError("missing-objects", f"objects are not here: {oid}", hint=hint)
+
+
 def _entries(data: bytes, size: int) -> dict[bytes, Version]:
     """A tree object: `mode name NUL oid`, one after the other."""
-    found = {}
-    at = 0
-    while at < len(data):
-        blank = data.index(b" ", at)
-        end = data.index(b"\0", blank)
-        oid = data[end + 1 : end + 1 + size].hex()
-        found[data[blank + 1 : end]] = Version(data[at:blank].decode("ascii"), oid)
-        at = end + 1 + size
-    return found
+    pattern = _SHORT if size == 20 else _LONG
+    return {name: Version(mode.decode("ascii"), oid.hex()) for mode, name, oid in pattern.findall(data)}
 
 
 def _parsed(oid: Commit, data: bytes) -> CommitObject:

@@ -64,8 +64,12 @@ class Scratch:
             self._checked = True
         if not store.exists():
             make_bare(store)
-            _settle(store)
+            self.settle(store)
         return store
+
+    def settle(self, store: Path) -> None:
+        """Write the settings again: git notes down where a filtered fetch came from, to fetch from there what is missing."""
+        (store / "config").write_text(_SETTINGS, encoding="utf-8")
 
     def call(self, remote: Remote, arguments: Sequence[str], store: Path, refspecs: Sequence[str] = ()) -> Completed:
         """`git ARGUMENTS -- URL REFSPECS`; the return code is the caller's. Raises OutsideError `upstream-slow`."""
@@ -80,7 +84,7 @@ class Scratch:
             where = public(remote.url)
             raise OutsideError("upstream-slow", "the server gave no answer in time", where=where, hint=hint) from None
 
-    def fetch(
+    def fetch(  # noqa: PLR0913 - keyword-only but for what is fetched into where
         self,
         remote: Remote,
         store: Path,
@@ -88,15 +92,17 @@ class Scratch:
         *,
         depth: int | None = None,
         filters: Sequence[str | None] = ("blob:none", None),
+        prune: bool = False,
     ) -> Completed:
         """One fetch with the first filter; a further one only where the server refuses that filter outright."""
         for name in filters:
             options = [f"--depth={depth}"] if depth else ["--update-shallow"]
             options += [f"--filter={name}"] if name else []
+            options += ["--prune"] if prune else []
             try:
                 completed = self.call(remote, [*_FETCH, *options], store, refspecs)
             finally:
-                _settle(store)
+                self.settle(store)
             if not (name and remote_failures.filter_refused(said(completed))):
                 break
         return completed
@@ -139,12 +145,12 @@ class Scratch:
 
     def is_shallow(self, remote: Remote) -> bool:
         """Whether it is a folder on this machine whose history is cut off."""
-        folder = self._folder(remote.url)
+        folder = self.folder_of(remote.url)
         return folder is not None and any((folder / name).exists() for name in ("shallow", ".git/shallow"))
 
     def _address(self, url: str) -> str:
         """What git is given. A path becomes a file URL, because git fetches from a path without a filter."""
-        folder = self._folder(url)
+        folder = self.folder_of(url)
         if folder is None:
             return public(url)
         from urllib.parse import quote  # noqa: PLC0415 - a server needs neither of the two
@@ -152,7 +158,8 @@ class Scratch:
         self._git.trust(folder)
         return f"file://{quote(os.fsencode(folder))}"
 
-    def _folder(self, url: str) -> Path | None:
+    def folder_of(self, url: str) -> Path | None:
+        """The folder on this machine that a URL names, absolute; None for one elsewhere."""
         parsed = parse_repository_url(url)
         if not parsed.local:
             return None
@@ -160,11 +167,6 @@ class Scratch:
 
         path = self._project / parsed.path if parsed.text == parsed.path else Path(unquote(parsed.path))
         return Path(os.path.abspath(path))  # noqa: PTH100 - takes out `..`, keeps links
-
-
-def _settle(store: Path) -> None:
-    """Write the settings again: git notes down where a filtered fetch came from, to fetch from there what is missing."""
-    (store / "config").write_text(_SETTINGS, encoding="utf-8")
 
 
 def _tail(completed: Completed) -> str:

@@ -1,6 +1,6 @@
 """A series of patches against a tree: each on what its predecessors leave, and what has landed from the series' end."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -21,20 +21,28 @@ class SeriesVerdict(Struct, frozen=True):
     overlay: Overlay
 
 
-def judge_series(texts: Sequence[PatchText], view: View) -> SeriesVerdict:
-    """Every patch is judged; what does not fit is left out of the tree that later ones are judged on."""
+JudgePatch = Callable[[PatchText, View], PatchVerdict]
+
+
+def judge_series(texts: Sequence[PatchText], view: View, *, judge: JudgePatch = judge_patch) -> SeriesVerdict:
+    """Every patch is judged; what does not fit is left out of the tree that later ones are judged on.
+
+    `judge` may be one that remembers.
+    """
     overlay = Overlay(view)
     verdicts: list[PatchVerdict] = []
     for text in texts:
-        verdict = judge_patch(text, overlay)
+        verdict = judge(text, overlay)
         overlay.put(verdict.results)
         verdicts.append(verdict)
-    for number, verdict in _landed_below(texts, verdicts, view).items():
+    for number, verdict in _landed_below(texts, verdicts, view, judge).items():
         verdicts[number] = verdict
     return SeriesVerdict(tuple(verdicts), fold_series(one.state for one in verdicts), overlay)
 
 
-def _landed_below(texts: Sequence[PatchText], verdicts: Sequence[PatchVerdict], view: View) -> dict[int, PatchVerdict]:
+def _landed_below(
+    texts: Sequence[PatchText], verdicts: Sequence[PatchVerdict], view: View, judge: JudgePatch
+) -> dict[int, PatchVerdict]:
     """Patches that do not show because later ones of the series, which are there too, changed the same lines."""
     touched = [{path for one in text.sections for path in (one.path, one.old_path)} for text in texts]
     open_ones = [number for number, one in enumerate(verdicts) if one.state in ("conflict", "partial", "target-gone")]
@@ -46,7 +54,7 @@ def _landed_below(texts: Sequence[PatchText], verdicts: Sequence[PatchVerdict], 
     for number in range(len(texts) - 1, open_ones[0] - 1, -1):
         if texts[number].problems:
             continue
-        verdict = judge_patch(texts[number], under)
+        verdict = judge(texts[number], under)
         if verdict.state != "already-there":
             continue
         if number in open_ones:

@@ -1,0 +1,279 @@
+"""Upstreams, kept from run to run: objects only, never a checkout.
+
+    CACHE/upstreams/NAME-DIGEST/      one for each URL
+        lock                          held with flock(2) by whoever fetches
+        commits.git                   what refs lead to; without files where the server can leave them out
+        files.git                     files that were left out and then needed
+        verdicts.sqlite               (adapters.verdict_memory)
+
+A folder on this machine is read where it is, and never written to. What is read is read through a scratch repository, so that no
+configuration in the cache counts and nothing is fetched by itself (adapters.object_store).
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import stat
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from msgspec import Struct
+
+from regraft.adapters import files
+from regraft.adapters.bare_repository import make_bare
+from regraft.adapters.git import At, Git
+from regraft.adapters.git_folder import GitFolder, find
+from regraft.adapters.object_store import ObjectStore
+from regraft.adapters.places import Places
+from regraft.adapters.scratch import Scratch, said
+from regraft.core import remote_failures
+from regraft.core.objects import Blob, Commit, parse_commit
+from regraft.core.repository_url import parse_repository_url, public
+from regraft.core.resolution import Remote, Tip, parse_tips
+from regraft.errors import InputError, OutsideError, RefusedError
+
+BATCH = 10_000  # hashes on one command line
+WAIT = 600.0  # seconds for another process that fetches the same
+
+_POLL = 0.1
+_LEFT_OVER = re.compile(r"tmp_(?:pack|idx|rev|obj)_.*|pack-.*\.keep")
+
+
+def cache_folder_of(environ: Mapping[str, str]) -> Path:
+    """REGRAFT_CACHE, or `regraft` in the user's cache folder."""
+    named = environ.get("REGRAFT_CACHE")
+    if named:
+        return Path(named).absolute()
+    home = environ.get("XDG_CACHE_HOME") or Path(environ.get("HOME") or Path.home(), ".cache")
+    return Path(home, "regraft").absolute()
+
+
+class CachedUpstream(Struct, frozen=True):
+    """What there is of one upstream. `refs` are full names with the commits behind them.
+
+    `partial`: files may be missing, and `UpstreamCache.fetch_blobs` brings them. `shallow` are commits whose parents were cut off.
+    `folder` is its own in the cache: the place for what is remembered of it.
+    """
+
+    remote: Remote
+    store: ObjectStore
+    refs: Mapping[str, Commit]
+    shallow: frozenset[str]
+    partial: bool
+    folder: Path
+
+    @property
+    def tips(self) -> tuple[Tip, ...]:
+        """Branches and tags, for `core.resolution`."""
+        wanted = (
+            (name, commit) for name, commit in self.refs.items() if name.startswith(("refs/heads/", "refs/tags/"))
+        )
+        return tuple(Tip(name, commit, commit) for name, commit in wanted)
+
+
+class UpstreamCache:
+    """`project` is what a relative path is relative to; `environ` holds the tokens that `token-env` names."""
+
+    def __init__(
+        self, git: Git, folder: Path, project: Path, environ: Mapping[str, str], *, wait: float = WAIT
+    ) -> None:
+        self._git = git
+        self._folder = folder
+        self._project = project
+        self._scratch = Scratch(git, project, environ)
+        self._wait = wait
+
+    def open(self, remote: Remote, *, refresh: bool = True, extra: Sequence[str] = ()) -> CachedUpstream:
+        """The upstream as it is now, by one fetch of its branches, tags and `extra` full ref names; as it was, without `refresh`.
+
+        Raises OutsideError: locked, what a fetch raises, `not-cached`. RefusedError `cache-not-ours`.
+        """
+        if parse_repository_url(remote.url).local:
+            return self._local(remote, extra)
+        folder = self._own(remote)
+        if refresh:
+            with self._locked(folder):
+                self._refresh(remote, folder, extra)
+        elif not (folder / "commits.git").is_dir():
+            raise OutsideError(
+                "not-cached", "it was never fetched", where=public(remote.url), hint="run once with a network"
+            )
+        store = ObjectStore.over(
+            self._git,
+            [folder / name / "objects" for name in ("commits.git", "files.git") if (folder / name).is_dir()],
+            folder / "commits.git" / "shallow",
+        )
+        return CachedUpstream(
+            remote,
+            store,
+            self._refs(folder / "commits.git"),
+            _shallow(folder / "commits.git"),
+            partial=True,
+            folder=folder,
+        )
+
+    def fetch_blobs(self, upstream: CachedUpstream, blobs: Sequence[Blob]) -> ObjectStore:
+        """Bring files that were left out, by one fetch; the store that holds them too.
+
+        Raises OutsideError `missing-blobs` ("cannot decide") where the server does not hand them out, and what a fetch raises.
+        """
+        folder, remote = upstream.folder, upstream.remote
+        wanted = list(dict.fromkeys(blobs))
+        if not wanted:
+            return upstream.store
+        if parse_repository_url(remote.url).local:
+            raise _undecided(wanted, remote, "this folder does not have them; fetch them there")
+        with self._locked(folder):
+            repository = self._made(folder / "files.git")
+            for start in range(0, len(wanted), BATCH):
+                completed = self._scratch.fetch(remote, repository, wanted[start : start + BATCH])
+                text = said(completed)
+                if completed.returncode != 0 and not (
+                    remote_failures.wants_no_hash(text) or remote_failures.missing_object(text)
+                ):
+                    raise self._scratch.failed(remote, completed)
+        objects = [folder / name / "objects" for name in ("commits.git", "files.git")]
+        store = ObjectStore.over(self._git, objects, folder / "commits.git" / "shallow")
+        if lost := store.missing(wanted):
+            raise _undecided(lost, remote, "the server does not hand them out by their names")
+        return store
+
+    def _local(self, remote: Remote, extra: Sequence[str]) -> CachedUpstream:
+        path = self._scratch.folder_of(remote.url)
+        assert path is not None
+        places = Places(path)
+        bare = (path / "objects").is_dir() and (path / "HEAD").is_file()
+        found = GitFolder(path, path) if bare else find(path, places).git
+        if found is None:
+            raise InputError("not-a-repository", "there is no git repository here", where=str(path))
+        shallow = found.common / "shallow"
+        store = ObjectStore.over(self._git, found.object_folders(places), shallow)
+        patterns = ["refs/heads/*", "refs/tags/*", *extra]
+        completed = self._scratch.call(remote, ["ls-remote", "--quiet"], self._scratch.made("local-refs.git"), patterns)
+        if completed.returncode != 0:
+            raise self._scratch.failed(remote, completed)
+        refs = {tip.name: tip.commit for tip in parse_tips(completed.stdout)}
+        refs.update((name, commit) for commit, name in _listed(completed.stdout) if name in extra)
+        partial = b"promisor" in found.config().lower() or b"partialclone" in found.config().lower()
+        return CachedUpstream(remote, store, refs, _shallow(found.common), partial, self._own(remote))
+
+    def _own(self, remote: Remote) -> Path:
+        """The folder of one URL. Raises RefusedError `cache-not-ours` for one that others may write to."""
+        local = self._scratch.folder_of(remote.url)
+        text = str(local) if local is not None else public(remote.url)
+        name = re.sub(r"[^A-Za-z0-9.-]+", "-", text.rstrip("/").rpartition("/")[2].removesuffix(".git"))[:40].strip(
+            ".-"
+        )
+        folder = (
+            self._folder
+            / "upstreams"
+            / f"{name or 'upstream'}-{hashlib.sha256(text.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}"
+        )
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for one in (self._folder, folder):
+                _check(one)
+        except OSError as error:
+            raise files.outside(error, str(folder)) from None
+        return folder
+
+    @contextmanager
+    def _locked(self, folder: Path) -> Iterator[None]:
+        """One fetch at a time; the lock goes with the process that holds it."""
+        handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            deadline = time.monotonic() + self._wait
+            while True:
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() >= deadline:
+                        hint = "wait for it, or name another folder in REGRAFT_CACHE"
+                        raise OutsideError(
+                            "locked", "another process fetches into it", where=str(folder), hint=hint
+                        ) from None
+                    time.sleep(_POLL)
+            yield
+        finally:
+            os.close(handle)
+
+    def _refresh(self, remote: Remote, folder: Path, extra: Sequence[str]) -> None:
+        repository = self._made(folder / "commits.git")
+        _sweep(repository)
+        refspecs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", *(f"+{name}:{name}" for name in extra)]
+        completed = self._scratch.fetch(remote, repository, refspecs, prune=True)
+        if completed.returncode != 0:
+            raise self._scratch.failed(remote, completed)
+
+    def _made(self, repository: Path) -> Path:
+        """The bare repository, whole from the moment that it has its name. Only under the lock."""
+        try:
+            for old in repository.parent.glob(f".{repository.name}.*"):
+                shutil.rmtree(old, ignore_errors=True)
+            if not repository.is_dir():
+                fresh = repository.parent / f".{repository.name}.{secrets.token_hex(6)}"
+                make_bare(fresh)
+                fresh.rename(repository)
+        except OSError as error:
+            raise files.outside(error, str(repository)) from None
+        self._scratch.settle(repository)  # a killed fetch may have left its own settings
+        return repository
+
+    def _refs(self, repository: Path) -> dict[str, Commit]:
+        arguments = ["for-each-ref", "--format=%(objectname) %(objecttype) %(*objectname) %(*objecttype) %(refname)"]
+        completed = self._git.run(arguments, At(git_dir=repository))
+        if completed.returncode != 0:
+            raise OutsideError(
+                "git-failed", f"the cache cannot be read: {said(completed)!r:.220}", where=str(repository)
+            )
+        refs: dict[str, Commit] = {}
+        for line in completed.stdout.decode("utf-8", "surrogateescape").split("\n")[:-1]:
+            oid, kind, inner, inner_kind, name = line.split(" ", 4)
+            if "commit" in (kind, inner_kind):
+                refs[name] = parse_commit(oid if kind == "commit" else inner)
+        return refs
+
+
+def _sweep(repository: Path) -> None:
+    """What a killed fetch left: half a pack, a lock of a ref. Under our own lock nobody else is at work here."""
+    for folder in (repository / "objects" / "pack", repository / "objects"):
+        for path in folder.iterdir():
+            if _LEFT_OVER.fullmatch(path.name):
+                path.unlink(missing_ok=True)
+    for path in (*repository.glob("*.lock"), *repository.glob("refs/**/*.lock")):
+        path.unlink(missing_ok=True)
+
+
+def _check(folder: Path) -> None:
+    found = folder.lstat()
+    hint = "take it away, or name another place in REGRAFT_CACHE"
+    if stat.S_ISLNK(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & stat.S_IWOTH:
+        raise RefusedError(
+            "cache-not-ours", "a link, another user's, or others may write here", where=str(folder), hint=hint
+        )
+
+
+def _shallow(git_dir: Path) -> frozenset[str]:
+    with contextlib.suppress(OSError):
+        return frozenset((git_dir / "shallow").read_text("ascii", "replace").split())
+    return frozenset()
+
+
+def _listed(listing: bytes) -> Iterator[tuple[Commit, str]]:
+    for line in listing.decode("utf-8", "surrogateescape").split("\n"):
+        digits, tab, name = line.partition("\t")
+        with contextlib.suppress(ValueError):
+            if tab:
+                yield parse_commit(digits), name
+
+
+def _undecided(blobs: Sequence[str], remote: Remote, why: str) -> OutsideError:
+    message = f"cannot decide: blob missing ({len(blobs)} of them, {blobs[0]} first); {why}"
+    return OutsideError("missing-blobs", message, where=public(remote.url))
