@@ -104,6 +104,8 @@ def properties(schema: dict[str, Any], path: str) -> dict[str, Any]:
     for part in filter(None, path.split(".")):
         known: dict[str, Any] = schema.get("properties", {})
         schema = known[part] if part in known else schema["additionalProperties"]
+        if schema.get("type") == "array":  # of strings or tables
+            schema = schema["items"]["anyOf"][1]
     found: dict[str, Any] = schema["properties"]
     return found
 

@@ -176,6 +176,9 @@ class World:
             def read(self, path: str, limit: int) -> bytes | None:
                 return None
 
+            def names(self, folder: str) -> tuple[str, ...]:
+                return ()
+
         return Ports(
             files=Files(),
             interpreter=self,

@@ -47,6 +47,9 @@ class Files:
         assert found is None or len(found) <= limit
         return found
 
+    def names(self, folder: str) -> tuple[str, ...]:
+        return tuple(sorted(path.rpartition("/")[2] for path in self.files if path.rpartition("/")[0] == folder))
+
     def place(self, path: str) -> str:
         return path
 

@@ -43,6 +43,22 @@ class ProjectFolder:
                 raise InputError("not-a-file", "not a regular file", where=self.place(path)) from error
             raise OutsideError("cannot-read", f"cannot read it: {error.strerror}", where=self.place(path)) from error
 
+    def names(self, folder: str) -> tuple[str, ...]:
+        """The names of the regular files in a folder, sorted; none where there is no such folder, or it lies outside.
+
+        OutsideError: the system does not let us list it.
+        """
+        real = Path(os.path.realpath(self._root / folder.replace("\0", "")))
+        if "\0" in folder or not real.is_relative_to(self._root):
+            return ()
+        try:
+            with os.scandir(real) as entries:
+                return tuple(sorted(entry.name for entry in entries if entry.is_file()))
+        except OSError as error:
+            if error.errno in _ABSENT:
+                return ()
+            raise OutsideError("cannot-read", f"cannot list it: {error.strerror}", where=self.place(folder)) from error
+
     def _read(self, path: str, limit: int) -> bytes:
         real = Path(os.path.realpath(self._root / path))
         if not real.is_relative_to(self._root):

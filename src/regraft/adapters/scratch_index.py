@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from regraft.adapters.git import At, Git
@@ -44,13 +45,14 @@ class ScratchIndex:
         reverse: bool = False,
         check_only: bool = False,
         include: tuple[bytes, ...] | None = None,
+        names: Sequence[str] = ("-p1",),
     ) -> ApplyOutcome:
-        """`git apply --cached`: exact, no fuzz, strip level 1. All of it is applied to the index, or nothing.
+        """`git apply --cached`: exact, no fuzz, with the strip level and root of `names`. All of it is applied to the index, or nothing.
 
         `include` keeps to the files of these paths.
         Raises OutsideError: missing-objects, git-failed, and the like.
         """
-        arguments = ["apply", "--cached", "--whitespace=nowarn", "-p1"]
+        arguments = ["apply", "--cached", "--whitespace=nowarn", *names]
         arguments += (
             ["--check"] if check_only else ["--verbose"]
         )  # which tells offsets, and of a failure prints the patch

@@ -30,8 +30,16 @@ class Dependency(Struct, frozen=True):
     lock: Lock | None
 
 
+class PatchFormat(Struct, frozen=True):
+    """What the manifest declares of one patch file. `root` is "" for the top of the checkout."""
+
+    strip: int | None = None
+    root: str = ""
+    sha256: Sha256 | None = None
+
+
 class Baked(Struct, frozen=True):
-    """A dependency as one image holds it."""
+    """A dependency as one image holds it. With a `series`, `patches` come from that file (`flows.series`)."""
 
     dependency: str
     path: str  # absolute in the image, or relative to the project's checkout
@@ -43,6 +51,12 @@ class Baked(Struct, frozen=True):
     rebuild_when: tuple[str, ...]
     local_edits: Literal["stop", "carry", "drop"]
     patches: tuple[str, ...]  # in the order of application, relative to the project
+    formats: dict[str, PatchFormat] = {}  # of those patches that something is declared of, by path
+    series: str | None = None
+    apply: Literal["exact", "3way"] = "exact"
+
+    def format(self, patch: str) -> PatchFormat:
+        return self.formats.get(patch, PatchFormat())
 
 
 class Image(Struct, frozen=True):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from regraft.core.manifest import Baked, Command, Dependency, Image, Lock, Manifest, Suite
+from regraft.core.manifest import Baked, Command, Dependency, Image, Lock, Manifest, PatchFormat, Suite
 from regraft.core.manifest_links import default_directive
 from regraft.core.objects import Sha256
 
@@ -68,5 +68,13 @@ def _baked(dependency: str, table: Mapping[str, Any]) -> Baked:
         not_installed=tuple(table["not-installed"]),
         rebuild_when=tuple(table["rebuild-when"]),
         local_edits=table["local-edits"],
-        patches=tuple(table["patches"]),
+        patches=tuple(one if isinstance(one, str) else one["file"] for one in table["patches"]),
+        formats={one["file"]: _format(one) for one in table["patches"] if not isinstance(one, str)},
+        series=table["series"],
+        apply=table["apply"],
     )
+
+
+def _format(table: Mapping[str, Any]) -> PatchFormat:
+    pinned = table["sha256"]
+    return PatchFormat(table["strip"], table["root"] or "", None if pinned is None else Sha256(pinned))

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from regraft.core import manifest_texts as texts
-from regraft.core.manifest_shapes import Choice, Field, ListOf, MapOf, NamedTables, Number, TableOf, Text
+from regraft.core.manifest_shapes import Choice, Field, ListOf, MapOf, NamedTables, Number, TableOf, Text, TextOrTable
 from regraft.core.patterns import regex
 
 _SHELL = regex(r"[|&;<>$`\n\\*?]|\bcd\b")
@@ -120,6 +120,30 @@ DEPENDENCY = TableOf(
     )
 )
 
+PATCH = TableOf(
+    (
+        Field("file", texts.PATH, "The patch file.", required=True),
+        Field(
+            "strip",
+            Number("a whole number from 0 to 24", 0, 24),
+            "How many leading folders its names have before the path (`-p` of patch and git).",
+            default_text="absent: its names tell, or else the files that exist",
+        ),
+        Field(
+            "root",
+            texts.TREE_FOLDER,
+            "The folder of the checkout that its names are relative to, such as `python` for one made in site-packages.",
+            default_text="absent: the top of the checkout",
+        ),
+        Field(
+            "sha256",
+            texts.SHA256,
+            "The digest of its bytes; other bytes are an error.",
+            default_text="absent: any bytes",
+        ),
+    )
+)
+
 BAKED = TableOf(
     (
         Field(
@@ -165,7 +189,24 @@ BAKED = TableOf(
             "What to do with edits in the baked tree that no carried patch explains.",
             default="stop",
         ),
-        Field("patches", _texts(texts.PATH), "Patch files of the project, in the order of application.", default=[]),
+        Field(
+            "patches",
+            ListOf(TextOrTable(texts.PATH, PATCH), unique=True, mend=_as_list),
+            "Patch files of the project, in the order of application.",
+            default=[],
+        ),
+        Field(
+            "series",
+            texts.PATH,
+            "A file that lists the patch files beside it, in the order of application, as quilt writes it.",
+            default_text="absent: `patches` lists them",
+        ),
+        Field(
+            "apply",
+            Choice(("exact", "3way")),
+            "How its own build applies them: without fuzz, or by a three-way merge where they do not fit.",
+            default="exact",
+        ),
     )
 )
 

@@ -91,6 +91,9 @@ def _apart(path: Path, baked: Mapping[str, Any], walk: Walk) -> None:
         if one["path"] is not WRONG and paths.setdefault(one["path"], name) != name:
             message = f"{dotted((*inner, 'path'))} is that of {paths[one['path']]} already"
             walk.add((*inner, "path"), "value", "duplicate", message, "give each dependency its own checkout")
+        if one["series"] not in (None, WRONG) and one["patches"]:
+            message = f"{dotted(inner)} has a `series` and `patches`"
+            walk.add((*inner, "patches"), "key", "duplicate", message, "keep the one that its build goes by")
         distributions = [] if one["distributions"] is WRONG else one["distributions"]
         for distribution in distributions:
             if owners.setdefault(distribution, name) != name:

@@ -6,7 +6,18 @@ It says what one value may look like; what tables say about each other is the re
 from typing import Any, assert_never
 
 from regraft.core.manifest_fields import ROOT
-from regraft.core.manifest_shapes import Choice, Field, ListOf, MapOf, NamedTables, Number, Shape, TableOf, Text
+from regraft.core.manifest_shapes import (
+    Choice,
+    Field,
+    ListOf,
+    MapOf,
+    NamedTables,
+    Number,
+    Shape,
+    TableOf,
+    Text,
+    TextOrTable,
+)
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -35,6 +46,8 @@ def _shape(shape: Shape) -> dict[str, Any]:
             return {"type": "object", "propertyNames": _text(key), "additionalProperties": _text(value)}
         case TableOf():
             return _table(shape)
+        case TextOrTable(text, table):
+            return {"anyOf": [_text(text), _table(table)]}
         case NamedTables(name, table):
             return {"type": "object", "propertyNames": _text(name), "additionalProperties": _table(table)}
         case _:

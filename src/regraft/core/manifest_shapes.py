@@ -52,13 +52,20 @@ class Number(NamedTuple):
     most: int
 
 
+class TextOrTable(NamedTuple):
+    """A string, or a table that says more; the string is the table's first key, which is required there."""
+
+    text: Text
+    table: "TableOf"
+
+
 class ListOf(NamedTuple):
-    """A list; `first` is another shape for its first item, `unique` compares cleaned values.
+    """A list; `first` is another shape for its first item, `unique` compares cleaned values (of a table its first key).
 
     `mend` offers a better form of a value that has the wrong type.
     """
 
-    item: "Text | Choice | ListOf"
+    item: "Text | Choice | ListOf | TextOrTable"
     first: Text | None = None
     at_least: int = 0
     unique: bool = False
@@ -88,7 +95,7 @@ class NamedTables(NamedTuple):
     word: str
 
 
-Shape = Text | Choice | Number | ListOf | MapOf | TableOf | NamedTables
+Shape = Text | Choice | Number | ListOf | MapOf | TableOf | NamedTables | TextOrTable
 
 
 class Field(NamedTuple):

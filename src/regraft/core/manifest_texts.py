@@ -167,6 +167,8 @@ ALLOWED = Text(
 )
 TOKEN = Text("the name of an environment variable", r"[A-Za-z_][A-Za-z0-9_]*", _token_fault, secret=True)
 PATH = Text("a path inside the project, with `/`", _INSIDE, _path_fault, longest=1000)
+TREE_FOLDER = Text("a folder of the checkout, with `/`", _INSIDE, _form_fault, longest=1000)
+SHA256 = Text("a sha256: 64 hexadecimal digits, lower case", "[0-9a-f]{64}")
 BAKED_PATH = Text(
     "an absolute path in the image, or a path inside the project",
     rf"(?:{_ABSOLUTE}|{_INSIDE})",

@@ -16,6 +16,7 @@ from regraft.core.manifest_shapes import (
     Shape,
     TableOf,
     Text,
+    TextOrTable,
 )
 from regraft.core.spelling import nearest
 from regraft.core.toml_places import At, Path
@@ -77,6 +78,10 @@ class Walk:
                 return self._list(shape, value, path)
             case TableOf(), dict():
                 return self._table(shape, value, path)
+            case TextOrTable(text=text), str():
+                return self._text(text, value, path)
+            case TextOrTable(table=table), dict():
+                return self._table(table, value, path)
             case NamedTables(), dict():
                 return self._named(shape, value, path)
             case MapOf(), dict():
@@ -120,12 +125,18 @@ class Walk:
         for index, one in enumerate(value):
             item = shape.first if index == 0 and shape.first else shape.item
             items[index] = read = self._value(item, one, (*path, index))
-            if shape.unique and read is not WRONG:
-                if read in seen:
-                    message = f"{dotted(path)} holds {quoted(one)} twice"
-                    self.add((*path, index), "value", "duplicate", message, "take one out")
-                seen.add(read)
+            self._unique(shape, read, seen, (*path, index))
         return [item for item in items.values() if item is not WRONG]
+
+    def _unique(self, shape: ListOf, read: Any, seen: set[Any], path: Path) -> None:
+        if isinstance(shape.item, TextOrTable) and isinstance(read, dict):
+            read = read[shape.item.table.fields[0].key]
+        if not shape.unique or read is WRONG:
+            return
+        if read in seen:
+            message = f"{dotted(path)} holds {quoted(read)} twice"
+            self.add(path, "value", "duplicate", message, "take one out")
+        seen.add(read)
 
     def _map(self, shape: MapOf, value: dict[str, Any], path: Path) -> dict[str, Any]:
         for key, one in value.items():
@@ -202,6 +213,8 @@ def every_field(root: TableOf, path: str = "") -> Iterator[tuple[str, Field]]:
             yield from every_field(one.shape, inner)
         elif isinstance(one.shape, NamedTables):
             yield from every_field(one.shape.table, f"{inner}.{one.shape.word}")
+        elif isinstance(one.shape, ListOf) and isinstance(one.shape.item, TextOrTable):
+            yield from every_field(one.shape.item.table, inner)
 
 
 def quoted(text: str) -> str:
@@ -235,6 +248,10 @@ def _wanted(shape: Shape) -> str:
             return shape.says
         case ListOf(item=ListOf()):
             return "a list of commands, each an argument list (never a line for a shell)"
+        case TextOrTable():
+            return "a string or a table"
+        case ListOf(item=TextOrTable()):
+            return "a list of strings or tables"
         case ListOf(first=Text()):
             return "an argument list (never a line for a shell)"
         case ListOf():

@@ -5,15 +5,17 @@ from msgspec import Struct, field
 from regraft.core.findings import Finding, Severity, Witness
 from regraft.core.lock import LIMIT as LOCK_LIMIT
 from regraft.core.lock import read_lock
-from regraft.core.manifest import Image, Manifest
+from regraft.core.manifest import Baked, Image, Manifest
 from regraft.core.manifest_advice import advice
 from regraft.core.patch_glance import patch_fault
+from regraft.core.patch_read import LIMIT as PATCH_LIMIT
+from regraft.core.spelling import nearest
 from regraft.core.toml_places import At, Path, TomlPlaces
 from regraft.errors import InputError
+from regraft.flows.patch_files import other_bytes
 from regraft.flows.ports import ProjectFiles
 from regraft.flows.project import MANIFEST, open_manifest
 
-PATCH_LIMIT = 16 * 1024 * 1024  # bytes
 FILE_LIMIT = 16 * 1024 * 1024  # bytes of any other file
 
 
@@ -67,15 +69,19 @@ class _Checking(Struct):
             self._baseline(image)
             for dependency, baked in image.baked.items():
                 for index, path in enumerate(baked.patches):
-                    self._patch(path, ("images", image.name, "baked", dependency, "patches", index))
+                    last: Path = ("series",) if baked.series else ("patches", index)
+                    self._patch(path, baked, ("images", image.name, "baked", dependency, *last))
 
-    def _patch(self, path: str, named: Path) -> None:
+    def _patch(self, path: str, baked: Baked, named: Path) -> None:
         """A patch that several images carry is judged once."""
         if path in self._patches:
             return
         self._patches.add(path)
         data = self._named_file(path, PATCH_LIMIT, named, "patch", "patch files")
         fault = patch_fault(data) if data is not None else None
+        wanted = baked.format(path).sha256
+        if data is not None and wanted is not None and (message := other_bytes(data, wanted)):
+            self._say_of(path, named, "patch-differs", message, "put the pinned bytes there again, or pin these")
         if fault:
             self._say_of(
                 path,
@@ -133,9 +139,16 @@ class _Checking(Struct):
             self._say(named, "value", "error", error.code, f"{path}: {error.message}", error.hint)
             return None
         if data is None:
-            fix = "add the file, or take it out of the manifest"
+            meant = self._near(path)
+            fix = f"{f'write {meant}' if meant else 'add the file'}, or take it out of the manifest"
             self._say(named, "value", "error", f"{word}-missing", f"the project has no file {path}", fix)
         return data
+
+    def _near(self, path: str) -> str | None:
+        """The file that was probably meant."""
+        folder, _, name = path.rpartition("/")
+        meant = nearest(name, self.files.names(folder))
+        return f"{folder}/{meant}".lstrip("/") if meant else None
 
     def _say(self, path: Path, at: At, severity: Severity, rule: str, message: str, fix: str | None) -> None:  # noqa: PLR0913, PLR0917 - a finding's fields
         line, column = self.places.place(path, at)

@@ -44,7 +44,7 @@ class Judging(Struct):
     def _judge(self, decision: Decision, draft: Draft) -> Verdict | None:
         if decision.wanted is None:
             return None
-        series = self.patches.series(decision.baked.patches)
+        series = self.patches.of(decision.baked)
         return self.gate.judge(
             decision.dependency, decision.baked, self.pins[decision.wanted], series, draft.held.baseline
         )

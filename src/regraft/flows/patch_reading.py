@@ -1,13 +1,14 @@
 """A carried patch as git and our own walk of its lines read it, before it is tried anywhere."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
 from regraft.core.patch_glance import patch_fault
 from regraft.core.patch_paths import unsafe
+from regraft.core.patch_read import read_patch_text
 from regraft.core.patch_scan import scan
-from regraft.core.patch_text import PatchText, Section
+from regraft.core.patch_text import PatchText, Problem, Section
 from regraft.core.quoting import quoted
 from regraft.core.trees import shown
 from regraft.flows.ports import GateStore
@@ -16,10 +17,15 @@ LIMIT = 16 * 1024 * 1024
 
 
 class PatchFile(Struct, frozen=True):
-    """One patch file of the project: its path there, and its bytes as they are in the checkout."""
+    """One patch file of the project: its path there, its bytes as they are in the checkout, and what the manifest declares.
+
+    `strip` is None where nothing is declared; `root` is "" for the top of the tree.
+    """
 
     path: str
     data: bytes
+    strip: int | None = None
+    root: bytes = b""
 
 
 class FileChange(Struct, frozen=True):
@@ -55,6 +61,24 @@ class Reading(Struct, frozen=True):
     touched: frozenset[bytes]
     trouble: str | None
     mended: bool = False  # the carriage returns are the only trouble, and `data` is without them
+
+
+def read_carried(patch: PatchFile, exists: Callable[[bytes], bool]) -> PatchText:
+    """What the patch says, where files are as `exists` tells. Git is not asked: `confirmed` does that."""
+    return read_patch_text(patch.data, strip=patch.strip, root=patch.root, exists=exists)
+
+
+def confirmed(text: PatchText, patch: PatchFile, store: GateStore) -> PatchText:
+    """The same, or with one more problem where git reads the file otherwise than we do: git's word counts."""
+    if text.problems:
+        return text
+    announced = store.numstat(patch.data, names=text.git_arguments)
+    if announced.complaint is not None:
+        text.problems.append(Problem(1, f"git says {quoted(announced.complaint)}", announced.complaint))
+    elif announced.paths != tuple(section.path for section in text.sections):
+        said = ", ".join(map(shown, announced.paths[:3]))
+        text.problems.append(Problem(1, f"git reads other files in it than regraft does: {said}"))
+    return text
 
 
 def read_patch(patch: PatchFile, store: GateStore) -> Reading:

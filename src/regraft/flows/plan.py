@@ -146,9 +146,7 @@ def _dependency(decision: Decision, verdict: Verdict | None, draft: Draft, patch
         url=decision.dependency.url,
         commit=held.commit if held else None,
         tree=held.tree if held else None,
-        patches=tuple(
-            PlannedPatch(patch.path, sha256(patch), None) for patch in patches.series(decision.baked.patches)
-        ),
+        patches=tuple(PlannedPatch(patch.path, sha256(patch), None) for patch in patches.of(decision.baked)),
     )
 
 

@@ -27,6 +27,9 @@ class ProjectFiles(Protocol):
         InputError: it leaves the project (itself or through a link), is no regular file, or holds more than `limit` bytes.
         """
 
+    def names(self, folder: str) -> tuple[str, ...]:
+        """The names of the regular files in a folder ("" for the project's root), sorted; none where there is no such folder."""
+
     def place(self, path: str) -> str:
         """The same path as the caller's working directory names it: what messages and annotations show."""
 
@@ -89,8 +92,12 @@ class ScratchIndex(Protocol):
         reverse: bool = False,
         check_only: bool = False,
         include: tuple[bytes, ...] | None = None,
+        names: Sequence[str] = ("-p1",),
     ) -> ApplyOutcome:
-        """Apply all of it (of the files in `include`, if given), or nothing. OutsideError: git itself failed."""
+        """Apply all of it (of the files in `include`, if given), or nothing. `names` are `PatchText.git_arguments`.
+
+        OutsideError: git itself failed.
+        """
 
     def write_tree(self) -> Tree:
         """The tree of what the index holds."""
@@ -120,8 +127,11 @@ class GateStore(Protocol):
     def read_tree(self, commit: Commit) -> ScratchIndex:
         """An index of its own that holds the commit's tree."""
 
-    def numstat(self, patch: bytes, *, reverse: bool = False) -> Announced:
-        """The path of each file section that git reads from a patch; of the old side with `reverse`."""
+    def numstat(self, patch: bytes, *, reverse: bool = False, names: Sequence[str] = ("-p1",)) -> Announced:
+        """The path of each file section that git reads from a patch; of the old side with `reverse`.
+
+        `names` are `PatchText.git_arguments`.
+        """
 
     def config_list(self, text: bytes) -> tuple[tuple[str, str], ...] | str:
         """The (key, value) pairs of a text in git's configuration format, or what git says is wrong with it."""

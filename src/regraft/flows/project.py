@@ -9,10 +9,19 @@ MANIFEST = "regraft.toml"
 
 
 def open_manifest(files: ProjectFiles) -> tuple[Manifest, bytes]:
-    """The manifest and its bytes. Raises InputError: no-manifest, and what `read_manifest` raises; OutsideError from the disk."""
+    """The manifest and its bytes. Raises InputError: no-manifest, and what `read_manifest` and `with_series` raise; OutsideError from the disk."""
     place = files.place(MANIFEST)
     data = files.read(MANIFEST, LIMIT)
     if data is None:
         hint = "run this in the project's checkout, or name it with --project DIR"
         raise InputError("no-manifest", f"there is no {MANIFEST}", where=place, hint=hint)
-    return read_manifest(data, place), data
+    manifest = read_manifest(data, place)
+    return _completed(manifest, files), data
+
+
+def _completed(manifest: Manifest, files: ProjectFiles) -> Manifest:
+    if not any(baked.series for image in manifest.images.values() for baked in image.baked.values()):
+        return manifest
+    from regraft.flows.series import with_series  # noqa: PLC0415 - only a project that has a series file needs it
+
+    return with_series(manifest, files)
