@@ -32,7 +32,7 @@ from regraft.core.trees import Entry
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "LC_ALL": "C"}
 OPTIONS = (["-U3"], ["-U3"], ["-U3"], ["-U3"], ["-U1"], ["-U1"], ["-U0"], ["-U2", "--no-renames"], ["-U3", "-C", "--find-copies-harder"])
 BATCH = 400
-STRICTER = re.compile(r"probably a new file|Git LFS pointer")  # where regraft stops on purpose, and git goes on
+STRICTER = re.compile(r"probably a new file|would make a new file|Git LFS pointer")  # where regraft stops on purpose, and git goes on
 
 
 @dataclass

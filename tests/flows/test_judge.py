@@ -64,14 +64,14 @@ class Upstream:
         files = [PatchFile(f"patches/{number}.patch", data) for number, data in enumerate(patches, 1)]
         return judge(self.commit(now), files, ObjectStore(self.git, self.path), None)
 
-    def by_hand(self, now: Files, patches: Sequence[bytes], work: Path) -> str:
+    def by_hand(self, now: Files, patches: Sequence[bytes], work: Path, strip: int = 1) -> str:
         """The tree of a checkout in which the patches were applied, and everything was added."""
         work.mkdir()
         env = {"GIT_WORK_TREE": str(work), "GIT_INDEX_FILE": str(work.parent / "by-hand-index")}
         self.run("read-tree", self.commit(now), env=env)
         self.run("checkout-index", "--all", env=env)
         for data in patches:
-            self.run("apply", "-", stdin=data, env=env)
+            self.run("apply", f"-p{strip}", "-", stdin=data, env=env)
         self.run("add", "--all", "--force", ".", env=env)
         return self.run("write-tree", env=env).decode().strip()
 
@@ -118,6 +118,7 @@ class Case:
     state: str
     says: tuple[str, ...] = ()
     options: tuple[str, ...] = ("--binary",)
+    strip: int = 1
 
 
 CASES = [
@@ -255,8 +256,8 @@ CASES = [
         {"f": PLAIN},
         {"f": lines((3, "a"), (15, "b"), (28, "c"))},
         {"f": lines((15, "b"))},
-        "conflict",
-        ("hunk 2 of 3",),
+        "partial",
+        ("f: hunk 2 of 3 is there already, the others still fit",),
     ),
     Case(
         "a new file exists",
@@ -300,7 +301,14 @@ CASES = [
         "conflict",
         ("stands at e",),
     ),
-    Case("the binary is another", {"i": PNG}, {"i": PNG2}, {"i": PNG + b"x"}, "conflict", ("git says",)),
+    Case(
+        "the binary is another",
+        {"i": PNG},
+        {"i": PNG2},
+        {"i": PNG + b"x"},
+        "conflict",
+        ("neither the old content nor the new",),
+    ),
     Case(
         "only white space differs",
         {"f": PLAIN},
@@ -341,8 +349,8 @@ CASES = [
         {"f": b"begin\n{\n  check(1)\n}\nend\n" + PLAIN},
         {"f": b"begin\n{\n}\nend\n" + PLAIN},
         {"f": b"begin\n{\n}\nend\n" + PLAIN + b"begin\n{\n  check(2)\n}\nend\n"},
-        "conflict",
-        ("only removes lines", "do not name one place"),
+        "already-there",
+        ("three-way merge with the file that it was made on",),
     ),
     Case(
         "without context",
@@ -354,10 +362,19 @@ CASES = [
         ("-U0",),
     ),
     Case(
-        "the copy exists",
+        "the same copy",
         {"f": PLAIN},
         {"f": PLAIN, "e": CHANGED},
         {"f": PLAIN, "e": CHANGED},
+        "already-there",
+        (),
+        ("--find-copies-harder",),
+    ),
+    Case(
+        "the copy exists with other content",
+        {"f": PLAIN},
+        {"f": PLAIN, "e": CHANGED},
+        {"f": PLAIN, "e": lines((10, "TEN"))},
         "conflict",
         ("as a copy",),
         ("--find-copies-harder",),
@@ -480,9 +497,10 @@ CASES = [
         {"p/f.py": PLAIN},
         {"p/f.py": CHANGED},
         {"p/f.py": PLAIN},
-        "unreadable",
-        ("'p/f.py' has no a/ and b/ before it",),
+        "applies",
+        (),
         ("--no-prefix",),
+        strip=0,
     ),
     Case(
         "a new file without prefixes",
@@ -490,7 +508,7 @@ CASES = [
         {"c": b"", "sub/c": b"x\n"},
         {"c": b""},
         "unreadable",
-        ("'sub/c' has no a/ and b/",),
+        ("the strip level is not clear (it only creates files",),
         ("--no-prefix",),
     ),
     Case(
@@ -499,7 +517,7 @@ CASES = [
         {"p/e": PLAIN},
         {"p/f": PLAIN},
         "unreadable",
-        ("has no a/ and b/",),
+        ("the strip level is not clear (there is p/f at level 0",),
         ("--no-prefix",),
     ),
     Case(
@@ -507,9 +525,10 @@ CASES = [
         {"p/f": PLAIN},
         {"p/f": ("100755", PLAIN)},
         {"p/f": PLAIN},
-        "unreadable",
-        ("has no a/ and b/",),
+        "applies",
+        (),
         ("--no-prefix",),
+        strip=0,
     ),
 ]
 
@@ -524,7 +543,9 @@ def test_a_patch_has_the_state_and_leaves_the_tree_of_a_checkout(
     for part in case.says:
         assert part in reason(series)
     applied = [patch] if case.state == "applies" else []
-    assert series.tree == upstream.by_hand(case.now, applied, tmp_path / "work") or "160000" in str(case.now)
+    assert series.tree == upstream.by_hand(case.now, applied, tmp_path / "work", case.strip) or "160000" in str(
+        case.now
+    )
     assert reason(series).isprintable()
 
 
@@ -590,7 +611,7 @@ UNREADABLE = {
     "a path upwards, within": (GOOD.replace(b"/f", b"/x/../f"), "leaves its tree"),
     "a path into .git": (GOOD.replace(b"/f", b"/.git/config"), ".git/config leads into a .git folder"),
     "a path into a .GIT": (GOOD.replace(b"/f", b"/sub/.GIT/hooks/x"), "leads into a .git folder"),
-    "an absolute path": (b"--- /etc/passwd\n+++ /etc/passwd\n" + HUNK, "names an absolute path"),
+    "an absolute path": (b"--- /etc/passwd\n+++ /etc/passwd\n" + HUNK, "the path /etc/passwd is absolute"),
     "a doubled slash": (GOOD.replace(b"a/f", b"a//f").replace(b"b/f", b"b//f"), "absolute"),
     "a rename from outside": (
         b"diff --git a/x b/f\nsimilarity index 100%\nrename from ../x\nrename to f\n",
@@ -600,11 +621,9 @@ UNREADABLE = {
         GOOD.replace(b"a/f", b'"a/f\\033[2J"').replace(b"b/f", b'"b/f\\033[2J"'),
         "\\x1b[2J holds a control",
     ),
-    "no folder in the names": (b"--- f\n+++ f\n" + HUNK, "'f' has no a/ and b/ before it"),
-    "a file and its backup": (b"--- p/f.orig\n+++ p/f\n" + HUNK, "'p/f' has no a/ and b/ before it"),
     "a new file in a plain diff, unprefixed": (
         b"--- /dev/null\n+++ sub/c\n@@ -0,0 +1 @@\n+x\n",
-        "'sub/c' has no a/ and b/",
+        "the strip level is not clear (it only creates files",
     ),
     "a byte order mark": (b"\xef\xbb\xbf" + GOOD, "byte order mark"),
     "a new file that depends on old lines": (

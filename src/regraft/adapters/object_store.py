@@ -112,6 +112,20 @@ class ObjectStore:
             limit = max(limit, length)
         yield from self.read_blobs(batch, limit).items()
 
+    def find_blobs(self, names: Sequence[str], limit: int = READ_LIMIT) -> dict[str, bytes]:
+        """The blobs that are here, of at most `limit` bytes each, by the names that were given (the beginning of one will do).
+
+        A name that is not here, names no blob, or begins several, is left out.
+        """
+        wanted = list(dict.fromkeys(names))
+        full = {
+            name: Blob(oid)
+            for name, (oid, kind, size) in zip(wanted, self._described(wanted), strict=True)
+            if kind == "blob" and size <= limit
+        }
+        contents = dict(self.each_blob([*full.values()], limit))
+        return {name: contents[oid] for name, oid in full.items()}
+
     def missing(self, oids: Sequence[Blob]) -> tuple[Blob, ...]:
         """Those of the objects that are not here, in their order, each once."""
         wanted = list(dict.fromkeys(oids))

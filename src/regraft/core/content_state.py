@@ -11,6 +11,7 @@ from regraft.core.contained import contained
 from regraft.core.hunk_state import HunksVerdict, HunkVerdict, judge_hunks
 from regraft.core.patch_text import Section
 from regraft.core.plan import PatchState
+from regraft.core.removal import lives_on
 from regraft.core.tree_view import View, oid_of
 from regraft.core.trees import Entry
 
@@ -66,10 +67,10 @@ def _with_base(verdict: HunksVerdict, section: Section, content: bytes, base: by
         return verdict, None
     theirs = judge_hunks(base, section.hunks, base=base).content
     if theirs is not None and theirs != base and three_way.merge(base, content, theirs) == content:
-        there = tuple(_there(hunk) for hunk in verdict.hunks)
-        return HunksVerdict(
-            there, None, verdict.taken
-        ), "a three-way merge with the file that it was made on changes nothing"
+        kept = [lives_on(hunk, content) for hunk in section.hunks]
+        there = tuple(hunk if keep else _there(hunk) for hunk, keep in zip(verdict.hunks, kept, strict=True))
+        said = None if any(kept) else "a three-way merge with the file that it was made on changes nothing"
+        return HunksVerdict(there, None, verdict.taken), said
     proved = contained(base, content, section.hunks)
     hunks = tuple(
         _there(hunk) if hunk.state == "conflict" and index in proved else hunk

@@ -12,7 +12,7 @@ from regraft.core.plan import PatchState
 from regraft.core.removal import blob_oid
 from regraft.core.target import gone
 from regraft.core.tree_view import Made, View, canonical, kind_of, occupied, odd, oid_of
-from regraft.core.trees import FILE, SUBMODULE, Entry, shown
+from regraft.core.trees import FILE, Entry, shown
 
 
 class FileVerdict(Struct, frozen=True):
@@ -101,11 +101,8 @@ class _Judge(Struct, frozen=True):
             if content.state == "applies":
                 return self._applies(mode, content)
             return self._conflict(content.reason, content)
-        if (
-            content.content is None
-            or self.view.content(entry) != content.content
-            or (entry.mode == SUBMODULE) != (mode == SUBMODULE)
-        ):
+        other = content.content is None or self.view.content(entry) != content.content
+        if other or kind_of(entry.mode) != kind_of(mode):
             return self._conflict(f"the patch creates it, and it exists as another {kind_of(entry.mode)}")
         if section.new_mode is not None and mode != entry.mode:
             return self._conflict(f"it exists with mode {entry.mode}, the patch creates it with {mode}")

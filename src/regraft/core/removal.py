@@ -18,18 +18,27 @@ def removal_doubt(hunk: Hunk, content: bytes) -> str | None:
 
     Proved: none of what it removes occurs any more, and what stood before and after it occurs exactly once.
     """
-    body = [line for line in hunk.body if not line.startswith(b"\\")]
-    runs = [
-        (kind, [line[1:] if line else b"" for line in lines])
-        for kind, lines in groupby(body, lambda line: line.startswith(b"-"))
-    ]
-    for removes, lines in runs:
-        if removes and _count(lines, content):
-            return _DOUBT.format("the lines that it removes still occur in the file")
+    if lives_on(hunk, content):
+        return _DOUBT.format("the lines that it removes still occur in the file")
+    runs = _runs(hunk)
     around = [lines for removes, lines in (runs[0], runs[-1]) if not removes]
     if not around or any(_count(lines, content) != 1 for lines in around):
         return _DOUBT.format("the lines around them do not name one place")
     return None
+
+
+def lives_on(hunk: Hunk, content: bytes) -> bool:
+    """Whether the hunk only removes lines, and lines that it removes together still stand together in `content`."""
+    return hunk.only_removes and any(removes and _count(lines, content) for removes, lines in _runs(hunk))
+
+
+def _runs(hunk: Hunk) -> list[tuple[bool, list[bytes]]]:
+    """Lines in a row that are removed, or that are kept."""
+    body = [line for line in hunk.body if not line.startswith(b"\\")]
+    return [
+        (removes, [line[1:] if line else b"" for line in lines])
+        for removes, lines in groupby(body, lambda line: line.startswith(b"-"))
+    ]
 
 
 def _count(lines: Sequence[bytes], content: bytes) -> int:

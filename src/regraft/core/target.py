@@ -30,6 +30,8 @@ def _hint(path: bytes, section: Section, view: View) -> str:
     hunks = section.hunks
     if section.kind == "edit" and hunks and hunks[0].start == 0 and not hunks[0].removed:
         return "; the patch's old side is empty: probably a new file, which the patch must say"
+    if section.creates_if_absent:
+        return "; it has no old lines, and git would make a new file of it"
     name = path.rpartition(b"/")[2]
     alike = sorted(other for other in view.paths() if other.endswith(name) and other.rpartition(b"/")[2] == name)
     if len(alike) == 1:

@@ -1,4 +1,4 @@
-"""Carried patches against one upstream commit: git's own verdict on a temporary index, file by file, folded as the design says."""
+"""Carried patches against one upstream commit: judged in memory, and what applies is applied by git itself in a temporary index."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
@@ -6,18 +6,19 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 
 from regraft.core.objects import Blob, Commit, Sha256, Tree
-from regraft.core.patch_state import fold_patch, fold_series
+from regraft.core.patch_read import read_patch_text
+from regraft.core.patch_text import PatchText
+from regraft.core.patch_verdict import judge_patch, some
 from regraft.core.plan import PatchState, PlannedPatch
-from regraft.core.quoting import quoted
-from regraft.core.trees import Tracked, printable
+from regraft.core.series_state import FITS, SeriesVerdict, judge_series
+from regraft.core.tree_view import oid_of
+from regraft.core.trees import Tracked, printable, shown
 from regraft.errors import OutsideError
-from regraft.flows.judge_file import FileVerdict, Ground, judge_file
-from regraft.flows.patch_reading import PatchFile, Reading, read_patch
-from regraft.flows.ports import GateStore
+from regraft.flows.judge_view import StoreView
+from regraft.flows.patch_reading import PatchFile, confirmed, read_carried
+from regraft.flows.ports import GateStore, ScratchIndex
 
 __all__ = ["Judged", "PatchFile", "Series", "judge"]
-
-SHOWN = 5
 
 
 class Judged(Struct, frozen=True):
@@ -44,42 +45,73 @@ def judge(
     """Judge every patch, each on the tree that those before it leave; what does not fit is left out, and that is said.
 
     `fetch_blobs` is called at most once, with all that the patches touch and the store lacks.
-    Raises OutsideError where git or the store failed: `missing-objects` among others. That is never a state.
+    Raises OutsideError where git or the store failed: `missing-objects` among others; `engine-disagrees` where git makes something
+    else of a patch than we do. That is never a state.
     """
     tree = store.commit_tree(commit)
     if not patches:
         return Series((), None, tree)
-    readings = [read_patch(patch, store) for patch in patches]
     tracked: Tracked = {entry.path: entry for entry in store.list_tree(tree)}
-    _complete(readings, tracked, store, fetch_blobs)
-    ground = Ground(store, store.read_tree(commit), tracked)
+    texts = _read(patches, tracked, store)
+    mended = [_without_returns(patch, text, tracked) for patch, text in zip(patches, texts, strict=True)]
+    touched = _touched([*texts, *filter(None, mended)])
+    _complete(touched, tracked, store, fetch_blobs)
+    view = StoreView(tracked, store, touched, texts)
+    verdict = judge_series(texts, view)
+    index = store.read_tree(commit)
+    _apply(verdict, patches, texts, index)
     judged: list[Judged] = []
     left_out: list[str] = []
-    for patch, reading in zip(patches, readings, strict=True):
-        state, reason = _judge_patch(reading, ground)
-        if state == "applies":
-            reason = _apply(reading, ground, last=patch is patches[-1])
+    for patch, text, one in zip(patches, mended, verdict.patches, strict=True):
+        fits = f"; without the carriage returns it would {_fitting(text, verdict)}" if text is not None else ""
+        said = [f"{one.reason or ''}{fits}"]
         if left_out:
-            reason = "; ".join(
-                filter(None, (reason, f"judged on the tree without {_some(left_out)}, which does not fit"))
-            )
-        if state not in ("applies", "already-there"):
+            said.append(f"judged on the tree without {some(left_out)}, which does not fit")
+        if one.state not in FITS:
             left_out.append(printable(patch.path))
         sha256 = Sha256(hashlib.sha256(patch.data).hexdigest())
-        judged.append(Judged(PlannedPatch(patch.path, sha256, state), reason))
-    states = [one.patch.state for one in judged if one.patch.state is not None]
-    return Series(tuple(judged), fold_series(states), ground.index.write_tree())
+        judged.append(Judged(PlannedPatch(patch.path, sha256, one.state), "; ".join(filter(None, said)) or None))
+    return Series(tuple(judged), verdict.state, index.write_tree())
+
+
+def _read(patches: Iterable[PatchFile], tracked: Tracked, store: GateStore) -> list[PatchText]:
+    """Each patch, where the files exist that the tree has and those that earlier patches make."""
+    known = set(tracked)
+    texts = []
+    for patch in patches:
+        text = confirmed(read_carried(patch, known.__contains__), patch, store)
+        known |= _touched([text])
+        texts.append(text)
+    return texts
+
+
+def _without_returns(patch: PatchFile, text: PatchText, tracked: Tracked) -> PatchText | None:
+    """The patch as it was before something rewrote its line ends, where that makes it readable."""
+    if text.returns is None:
+        return None
+    data = patch.data.replace(b"\r\n", b"\n")
+    mended = read_patch_text(data, strip=patch.strip, root=patch.root, exists=tracked.__contains__)
+    return None if mended.problems else mended
+
+
+def _fitting(text: PatchText, verdict: SeriesVerdict) -> str:
+    return "fit" if judge_patch(text, verdict.overlay).state in FITS else "not fit either"
+
+
+def _touched(texts: Iterable[PatchText]) -> frozenset[bytes]:
+    sections = [section for text in texts if not text.problems for section in text.sections]
+    return frozenset(path for section in sections for path in (section.path, section.old_path))
 
 
 def _complete(
-    readings: Iterable[Reading],
+    touched: Iterable[bytes],
     tracked: Tracked,
     store: GateStore,
     fetch_blobs: Callable[[Sequence[Blob]], None] | None,
 ) -> None:
     """Have everything that the patches touch in the store, by one batch."""
-    touched = sorted({path for reading in readings for path in reading.touched} & tracked.keys())
-    wanted = [Blob(tracked[path].oid) for path in touched if tracked[path].kind == "blob"]
+    here = sorted(path for path in touched if path in tracked)
+    wanted = [Blob(tracked[path].oid) for path in here if tracked[path].kind == "blob"]
     missing = store.missing(wanted)
     if missing and fetch_blobs is not None:
         fetch_blobs(missing)
@@ -92,56 +124,28 @@ def _complete(
         )
 
 
-def _judge_patch(reading: Reading, ground: Ground) -> tuple[PatchState, str | None]:
-    if reading.trouble is not None:
-        return "unreadable", reading.trouble + _without_returns(reading, ground)
-    whole = ground.index.apply(reading.data, check_only=True)
-    if whole.verdict == "unreadable":
-        return "unreadable", f"git says {quoted(whole.message)}"
-    files = [judge_file(file, reading, ground, fits=whole.verdict == "fits") for file in reading.files]
-    state = fold_patch(file.state for file in files)
-    if state == "applies" and whole.verdict != "fits":
-        return "conflict", f"each file fits, all together do not: git says {quoted(whole.message)}"
-    return state, _reason(state, files)
+def _apply(
+    verdict: SeriesVerdict, patches: Sequence[PatchFile], texts: Sequence[PatchText], index: ScratchIndex
+) -> None:
+    """Let git apply what applies, and compare what it makes of it."""
+    applied = False
+    for patch, text, one in zip(patches, texts, verdict.patches, strict=True):
+        if one.state == "applies":
+            outcome = index.apply(patch.data, names=text.git_arguments)
+            if outcome.verdict != "fits":
+                raise _disagrees(f"{printable(patch.path)} applies, and git says {outcome.message!r:.200}")
+            applied = True
+    if not applied:
+        return
+    overlay = verdict.overlay
+    entries = {entry.path: entry for entry in index.entries() if entry.path in overlay.made}
+    for path in sorted(overlay.made):
+        ours, theirs = overlay.entry(path), entries.get(path)
+        same = (ours.mode, oid_of(overlay, ours)) if ours else None
+        if same != ((theirs.mode, theirs.oid) if theirs else None):
+            raise _disagrees(f"git makes something else of {shown(path)} than regraft does")
 
 
-def _without_returns(reading: Reading, ground: Ground) -> str:
-    if not reading.mended:
-        return ""
-    fits = ground.index.apply(reading.data, check_only=True).verdict == "fits"
-    return f"; without the carriage returns it would {'fit' if fits else 'not fit either'}"
-
-
-def _reason(state: PatchState, files: Sequence[FileVerdict]) -> str | None:
-    """What decided: the files in that state, or for a mixture both kinds."""
-    if state in ("applies", "already-there"):
-        return None
-    if state == "partial":
-        there = _some([file.name for file in files if file.state == "already-there"])
-        fits = _some([file.name for file in files if file.state == "applies"])
-        inside = [file.reason for file in files if file.reason and file.state == "partial"]
-        sides = [f"{there} there already" if there else "", f"{fits} still to be changed" if fits else ""]
-        return "; ".join(filter(None, (*sides, *inside)))
-    deciding = [file.reason or file.name for file in files if file.state == state]
-    fitting = sum(file.state == "applies" for file in files)
-    more = f"; {fitting} of {len(files)} files would fit" if fitting else ""
-    return _some(deciding, "; ") + more
-
-
-def _apply(reading: Reading, ground: Ground, *, last: bool) -> str | None:
-    """Apply what was judged to apply. The reason names the hunks that fit away from their own line."""
-    outcome = ground.index.apply(reading.data)
-    if outcome.verdict != "fits":
-        raise OutsideError("git-failed", f"git applies a patch when asked, and then does not: {outcome.message!r:.200}")
-    if not last:
-        ground.tracked = {entry.path: entry for entry in ground.index.entries()}
-    if not outcome.offsets:
-        return None
-    lines = ", ".join(f"{offset:+d}" for offset in outcome.offsets[:SHOWN])
-    more = ", …" if len(outcome.offsets) > SHOWN else ""
-    return f"{len(outcome.offsets)} hunks fit away from their own lines ({lines}{more})"
-
-
-def _some(texts: Sequence[str], separator: str = ", ") -> str:
-    more = f"{separator}and {len(texts) - SHOWN} more" if len(texts) > SHOWN else ""
-    return separator.join(texts[:SHOWN]) + more
+def _disagrees(message: str) -> OutsideError:
+    hint = "this is a bug of regraft: please report it with the patch and the commit"
+    return OutsideError("engine-disagrees", message, hint=hint)

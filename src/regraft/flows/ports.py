@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # annotations only, and what they name is half of the package
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from regraft.core.apply_values import Ran, Step, Target, Written
@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # annotations only, and what they name is half of the package
     from regraft.core.manifest import Image
     from regraft.core.objects import Blob, Commit, Tree
     from regraft.core.observation import ByteCode, Checkout, Environment, Import, Installed, Wanted
+    from regraft.core.patch_history import CommitObject, Line, Renamed, Version
     from regraft.core.resolution import Fetched, Reach, Remote, Tip
     from regraft.core.tree_record import Record
     from regraft.core.trees import Announced, ApplyOutcome, Entry
@@ -118,6 +119,12 @@ class GateStore(Protocol):
     def read_blob(self, oid: Blob, limit: int) -> bytes:
         """The bytes of a blob of at most `limit` bytes."""
 
+    def each_blob(self, oids: Sequence[Blob]) -> Iterator[tuple[Blob, bytes]]:
+        """Each blob with its bytes, read in batches."""
+
+    def find_blobs(self, names: Sequence[str], limit: int) -> dict[str, bytes]:
+        """Those that are here, of at most `limit` bytes each, by their names or by what their names begin with."""
+
     def missing(self, oids: Sequence[Blob]) -> tuple[Blob, ...]:
         """Those that are not here."""
 
@@ -135,6 +142,49 @@ class GateStore(Protocol):
 
     def config_list(self, text: bytes) -> tuple[tuple[str, str], ...] | str:
         """The (key, value) pairs of a text in git's configuration format, or what git says is wrong with it."""
+
+
+class HistorySource(Protocol):
+    """One upstream's first-parent history and its objects. OutsideError where git failed."""
+
+    def line(  # noqa: PLR0913 - keyword-only but for what is asked
+        self,
+        tip: Commit,
+        paths: Collection[bytes],
+        *,
+        last: int | None = None,
+        since: Commit | None = None,
+        known: Collection[Commit] = (),
+        oids: Collection[str] = (),
+    ) -> Line:
+        """The commits from `tip` on that touched the paths, or files that hold one of `oids`, down to the first of `known`."""
+
+    def renames(self, pairs: Collection[tuple[Tree, Tree]]) -> Mapping[tuple[Tree, Tree], Sequence[Renamed]]:
+        """What was moved between the trees of each pair."""
+
+    def complete(self, blobs: Collection[str]) -> None:
+        """Have these files here, by one batch. OutsideError `missing-blobs`: cannot decide."""
+
+    def commit(self, oid: Commit, /) -> CommitObject:
+        """A commit. OutsideError `missing-objects`."""
+
+    def find(self, oid: Commit, /) -> CommitObject | None:
+        """A commit, or None where history is cut off before it."""
+
+    def version(self, tree: str, path: bytes, /) -> Version | None:
+        """What a tree holds at a path; None for nothing, and for a folder."""
+
+    def folder(self, tree: str, path: bytes, /) -> str | None:
+        """The tree of a folder."""
+
+    def listing(self, tree: str, prefix: bytes = b"", /) -> Iterator[Entry]:
+        """Every path of a tree, with a prefix."""
+
+    def blob(self, oid: str, /) -> bytes | None:
+        """The bytes of a blob, or None where it is not here."""
+
+    def blob_named(self, prefix: str, /) -> bytes | None:
+        """The only blob whose name begins so, or None."""
 
 
 class Lock(Protocol):
