@@ -117,6 +117,7 @@ class PatchText(Struct):
 
     `strip` is the strip level that was used, `root` the folder below which the stripped names lie ("" or "python/").
     `returns` is the first header line that ends in a carriage return; `bare` are empty lines within hunks.
+    `offered` is what a mechanical repair would do (`patch_repair`), a phrase each, where one makes the file readable.
     """
 
     sections: list[Section] = field(default_factory=list)
@@ -126,6 +127,7 @@ class PatchText(Struct):
     root: bytes = b""
     returns: int | None = None
     bare: list[int] = field(default_factory=list)
+    offered: tuple[str, ...] = ()
 
     @property
     def git_arguments(self) -> tuple[str, ...]:

@@ -243,6 +243,8 @@ def _problems(text: PatchText) -> str:
     said = [f"line {problem.line}: {problem.message}" for problem in text.problems[:3]]
     if len(text.problems) > 3:
         said.append(f"and {len(text.problems) - 3} more")
+    if text.offered:
+        said.append(f"a mechanical repair would do: {', '.join(text.offered)}")
     return "; ".join(said)
 
 

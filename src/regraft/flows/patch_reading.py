@@ -65,7 +65,13 @@ class Reading(Struct, frozen=True):
 
 def read_carried(patch: PatchFile, exists: Callable[[bytes], bool]) -> PatchText:
     """What the patch says, where files are as `exists` tells. Git is not asked: `confirmed` does that."""
-    return read_patch_text(patch.data, strip=patch.strip, root=patch.root, exists=exists)
+    text = read_patch_text(patch.data, strip=patch.strip, root=patch.root, exists=exists)
+    if text.problems and len(patch.data) <= LIMIT:
+        from regraft.core.patch_repair import repair  # noqa: PLC0415 - only a damaged patch needs it
+
+        mended = repair(patch.data)
+        text.offered = mended.what if mended else ()
+    return text
 
 
 def confirmed(text: PatchText, patch: PatchFile, store: GateStore) -> PatchText:
