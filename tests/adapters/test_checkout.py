@@ -386,6 +386,27 @@ def test_a_carried_patch_is_part_of_what_is_expected(repo: Path, look: Look) -> 
     assert kinds(look(repo, Wanted(head, tree, (carried(PATCH),)))) == {"pkg/core.py": "modified"}
 
 
+@pytest.mark.parametrize(
+    ("data", "strip", "root"),
+    [
+        (PATCH.replace(b" a/", b" ").replace(b" b/", b" "), None, ""),
+        (PATCH.replace(b" a/", b" ").replace(b" b/", b" "), 0, ""),
+        (PATCH.replace(b" a/pkg", b" a").replace(b" b/pkg", b" b"), None, "pkg"),
+        (PATCH.replace(b" a/", b" x/a/").replace(b" b/", b" x/b/"), 2, ""),
+    ],
+)
+def test_a_carried_patch_is_read_as_the_manifest_declares(
+    data: bytes, strip: int | None, root: str, repo: Path, look: Look
+) -> None:
+    """The gate, the machine and the last proof before writing give a patch's names the same meaning."""
+    head = Commit(git(repo, "rev-parse", "HEAD"))
+    (repo / "pkg/core.py").write_bytes(b"one = 1\ntwo = 22\n")
+    git(repo, "add", "-A")
+    tree = Tree(git(repo, "write-tree"))
+    found = look(repo, Wanted(head, tree, (CarriedPatch("p.patch", None, data, strip, root),)))
+    assert ([one.outcome for one in found.patches], found.tree, found.expected) == (["applied"], tree, tree)
+
+
 def test_a_patch_that_is_not_at_hand_leaves_the_tree_to_decide(repo: Path, look: Look) -> None:
     head = Commit(git(repo, "rev-parse", "HEAD"))
     (repo / "pkg/core.py").write_bytes(b"one = 1\ntwo = 22\n")

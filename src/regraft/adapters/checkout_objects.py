@@ -18,6 +18,7 @@ from regraft.core.checkout_tree import Entry
 from regraft.core.gitmodules import Module, RefusedModuleError, modules_by_path
 from regraft.core.objects import Blob, Commit, Tree
 from regraft.core.observation import CarriedPatch
+from regraft.core.patch_read import read_patch_text
 from regraft.core.trees import SUBMODULE
 from regraft.errors import OutsideError
 
@@ -47,12 +48,12 @@ class CheckoutObjects:
         self._git = git
         self._shallow = shallow is not None
         self._store = ObjectStore.over(git, objects, shallow)
-        self._expected: dict[tuple[Commit, tuple[tuple[str, bytes | None], ...]], Expected] = {}
+        self._expected: dict[tuple[Commit, tuple[CarriedPatch, ...]], Expected] = {}
         self._entries: dict[Commit, dict[str, Entry]] = {}
 
     def expect(self, commit: Commit, patches: Sequence[CarriedPatch]) -> Expected | None:
         """What the commit and those of the patches that have data make; None where the commit's trees are not at hand."""
-        key = (commit, tuple((patch.path, patch.data) for patch in patches))
+        key = (commit, tuple(patches))
         known = self._expected.get(key)
         if known is not None:
             return known
@@ -61,8 +62,11 @@ class CheckoutObjects:
             return None
         before = self._entries.setdefault(commit, _named(index.entries()))
         # In a clone without blobs a patch may not be tried: then the tree as a whole has to decide.
+        there = {name.encode("utf-8", "surrogateescape") for name in before}
         outcomes = {
-            patch.path: _if_here(partial(index.apply, patch.data)) for patch in patches if patch.data is not None
+            patch.path: _if_here(partial(index.apply, patch.data, names=_names(patch, patch.data, there)))
+            for patch in patches
+            if patch.data is not None
         }
         applied = {path: outcome is not None and outcome.verdict == "fits" for path, outcome in outcomes.items()}
         after = _named(index.entries()) if any(applied.values()) else before
@@ -198,6 +202,13 @@ def _modes(*entries: Entry | None) -> list[str]:
 
 def _named(entries: Iterable[trees.Entry]) -> dict[str, Entry]:
     return {entry.name: Entry(entry.mode, entry.oid) for entry in entries}
+
+
+def _names(patch: CarriedPatch, data: bytes, there: set[bytes]) -> tuple[str, ...]:
+    """How git is to read the names of a patch. What it makes is there for the next one."""
+    text = read_patch_text(data, strip=patch.strip, root=patch.root.encode(), exists=there.__contains__)
+    there.update(section.path for section in text.sections)
+    return text.git_arguments
 
 
 def _if_here(ask: Callable[[], Answer]) -> Answer | None:

@@ -201,11 +201,16 @@ class Checkout(Struct, frozen=True):
 
 
 class CarriedPatch(Struct, frozen=True):
-    """A patch as the project has it. `data` is None where it is not to be tried: absent, or not the planned one."""
+    """A patch as the project has it. `data` is None where it is not to be tried: absent, or not the planned one.
+
+    `strip` and `root` are what the manifest declares of it.
+    """
 
     path: str
     sha256: Sha256 | None
     data: bytes | None
+    strip: int | None = None
+    root: str = ""
 
 
 class Wanted(Struct, frozen=True):

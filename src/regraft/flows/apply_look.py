@@ -79,7 +79,7 @@ def _overridden(plan: Plan, name: str) -> bool:
 
 def _as_built(baked: Baked, ports: Ports) -> Wanted:
     """Its own HEAD, with the project's patches on it."""
-    return Wanted(None, None, tuple(carried(baked.patches, ports.files)))
+    return Wanted(None, None, tuple(carried(baked.patches, baked, ports.files)))
 
 
 def _target(planned: PlannedDependency, manifest: Manifest, baked: Baked, ports: Ports) -> Target:

@@ -79,17 +79,20 @@ def _unreadable(error: OutsideError) -> Unreadable:
 
 def as_baked(image: Image, files: ProjectFiles) -> dict[str, Wanted]:
     """What to compare each dependency with where no plan is at hand: its own HEAD, with the project's patches on it."""
-    return {name: Wanted(None, None, tuple(carried(baked.patches, files))) for name, baked in image.baked.items()}
+    return {
+        name: Wanted(None, None, tuple(carried(baked.patches, baked, files))) for name, baked in image.baked.items()
+    }
 
 
-def carried(paths: Iterable[str], files: ProjectFiles) -> Iterable[CarriedPatch]:
+def carried(paths: Iterable[str], baked: Baked, files: ProjectFiles) -> Iterable[CarriedPatch]:
     """The patches as the project has them. Raises InputError where one leaves the project or is no file."""
     import hashlib  # noqa: PLC0415 - loads OpenSSL, which only the commands that look at files need
 
     for path in paths:
         data = files.read(path, LIMIT)
         digest = Sha256(hashlib.sha256(data).hexdigest()) if data is not None else None
-        yield CarriedPatch(path, digest, data)
+        declared = baked.format(path)
+        yield CarriedPatch(path, digest, data, declared.strip, declared.root)
 
 
 def as_baseline(observation: Observation, image: Image, reference: str | None) -> Baseline:

@@ -8,7 +8,7 @@ from regraft.core.findings import Finding
 from regraft.core.lock import read_lock
 from regraft.core.manifest import Baked, Image, Manifest
 from regraft.core.objects import Commit
-from regraft.core.observation import ByteCode, CarriedPatch, Checkout, Environment, Observation, Unreadable, Wanted
+from regraft.core.observation import ByteCode, Checkout, Environment, Observation, Unreadable, Wanted
 from regraft.core.plan import Plan, PlannedDependency
 from regraft.core.python_requires import candidate_folders
 from regraft.core.requirements import normalized
@@ -99,10 +99,10 @@ def image_of(plan: Plan, manifest: Manifest, files: ProjectFiles) -> Image:
 def wanted_of(planned: PlannedDependency, baked: Baked, files: ProjectFiles) -> Wanted:
     """A patch that the plan took for there already is not applied; one that changed since is not the planned one."""
     patches = []
-    found = carried((patch.path for patch in planned.patches), files)
+    found = carried((patch.path for patch in planned.patches), baked, files)
     for patch, planned_patch in zip(found, planned.patches, strict=True):
         tried = patch.sha256 == planned_patch.sha256 and planned_patch.state in {None, "applies"}
-        patches.append(CarriedPatch(patch.path, patch.sha256, patch.data if tried else None))
+        patches.append(patch if tried else replace(patch, data=None))
     texts = tuple(f"{folder}/{name}".lstrip("/") for folder in candidate_folders(baked.install) for name in METADATA)
     return Wanted(planned.commit, planned.tree, tuple(patches), texts)
 
