@@ -1,8 +1,10 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regraft.core.patch_paths import include_pattern, unquote, unsafe
-from regraft.core.patch_scan import scan
+from regraft.core.patch_names import unquote_at
+from regraft.core.patch_paths import include_pattern, unsafe
+from regraft.core.patch_read import read_patch_text
+from regraft.core.patch_text import PatchText
 
 GOOD = b"diff --git a/f b/f\nindex 1111111..2222222 100755\n--- a/f\n+++ b/f\n@@ -2,2 +2,3 @@ def x():\n a\n+b\n\n"
 
@@ -48,6 +50,10 @@ PIECES = [
 ]
 
 
+def scan(data: bytes) -> PatchText:
+    return read_patch_text(data, strip=1, exists=lambda _: True)
+
+
 def test_a_section_says_what_its_headers_say() -> None:
     found = scan(GOOD)
     [section] = found.sections
@@ -77,9 +83,11 @@ def test_no_bytes_make_it_crash(data: bytes) -> None:
 
 
 def test_quoted_names() -> None:
-    assert unquote(b'"a/\\303\\274\\t\\"\\\\"') == 'a/ü\t"\\'.encode()
-    assert unquote(b"a/plain") == b"a/plain"
-    assert unquote(b'"') == b'"'
+    quoted = b'"a/\\303\\274\\t\\"\\\\"'
+    assert unquote_at(quoted) == ('a/ü\t"\\'.encode(), len(quoted))
+    assert unquote_at(b'x "y" z', 2) == (b"y", 5)
+    for none in (b"a/plain", b'"', b'"open', b'"\\x41"', b'"\\400"'):
+        assert unquote_at(none) is None
 
 
 def test_names_within_a_tree_are_safe_and_others_are_not() -> None:

@@ -1,24 +1,11 @@
-"""Paths in a patch: unquoted, and refused where they could leave the tree."""
+"""Paths in a patch: refused where they could leave the tree."""
 
 import re
 
 from regraft.core.patterns import regex
 
-_SIMPLE = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 _CONTROL = regex(rb"[\0-\x1f\x7f]")
 _GIT_FOLDER = regex(rb"\.git(?:[ .]*|:.*)|git~\d+", re.IGNORECASE | re.DOTALL)  # also as NTFS would take it
-
-
-def unquote(name: bytes) -> bytes:
-    """A name as git writes it, its C-style quotes taken off."""
-    if not (len(name) >= 2 and name.startswith(b'"') and name.endswith(b'"')):
-        return name
-    return re.sub(rb"\\([0-3][0-7]{2}|.)", _unescaped, name[1:-1], flags=re.DOTALL)
-
-
-def _unescaped(match: re.Match[bytes]) -> bytes:
-    mark = match[1]
-    return bytes([int(mark, 8)]) if len(mark) == 3 else _SIMPLE.get(mark, mark)
 
 
 def unsafe(path: bytes) -> str | None:

@@ -6,7 +6,7 @@ The names depend on the strip level (`patch_sections`); where a file's section b
 from msgspec import Struct, field
 
 from regraft.core.patch_binary_lines import BinaryFault, read_part
-from regraft.core.patch_text import BinaryPatch, Hunk, PatchText
+from regraft.core.patch_text import BinaryPatch, Hunk
 from regraft.core.patterns import regex
 
 HUNK = regex(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -75,13 +75,6 @@ class Scan(Struct):
         """The bytes from line `at` on; not counted further than `most`."""
         size = sum(len(line) + 1 for line in self.lines[at : at + most])
         return size - (0 if self.ended or at + most < len(self.lines) or at >= len(self.lines) else 1)
-
-
-def scan(data: bytes) -> PatchText:
-    """What `read_patch_text` says where the strip level is 1."""
-    from regraft.core.patch_read import read_patch_text  # noqa: PLC0415 - which is built on this module
-
-    return read_patch_text(data, strip=1, exists=lambda _: True)
 
 
 def scan_lines(data: bytes) -> Scan:

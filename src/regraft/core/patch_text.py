@@ -130,6 +130,11 @@ class PatchText(Struct):
     offered: tuple[str, ...] = ()
 
     @property
+    def touched(self) -> frozenset[bytes]:
+        """Every path that it names, old and new."""
+        return frozenset(path for section in self.sections for path in (section.path, section.old_path))
+
+    @property
     def git_arguments(self) -> tuple[str, ...]:
         """What makes `git apply` take the very same names."""
         if not self.root:
