@@ -93,6 +93,15 @@ def append(path: Path, data: bytes) -> None:
         raise outside(error, str(path)) from None
 
 
+def remove(path: Path) -> None:
+    """Take one file away; a link goes, and not what it names. Raises OutsideError (no-permission, system)."""
+    try:
+        with effect("remove"):
+            path.unlink()
+    except OSError as error:
+        raise outside(error, str(path)) from None
+
+
 def outside(error: OSError, where: str) -> OutsideError:
     """The error of the outside world that an `OSError` is, with its remedy."""
     import errno  # noqa: PLC0415 - only where something went wrong

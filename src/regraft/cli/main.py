@@ -22,6 +22,7 @@ COMMANDS = {
     "show": "read a plan or a receipt",
     "diff": "compare two plans or receipts",
     "image probe": "what an image really holds, as a baseline",
+    "patch drop": "take a needless patch out, with every use of it that can be edited safely",
 }
 
 _USAGE = (
@@ -86,6 +87,9 @@ def _command(words: list[str]) -> tuple[str, list[str]]:
     from regraft.core.spelling import nearest  # noqa: PLC0415
     from regraft.errors import InputError  # noqa: PLC0415
 
+    group = ", ".join(f"`regraft {name}`" for name in COMMANDS if name.startswith(f"{words[0]} "))
+    if group:
+        raise InputError("unknown-command", f"{words[0]!r:.80} is a group of commands", hint=f"name one: {group}")
     hint = nearest(words[0], COMMANDS)
     raise InputError(
         "unknown-command",

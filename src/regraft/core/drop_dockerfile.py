@@ -23,6 +23,7 @@ class _Stage(Struct):
     folder: str
     places: set[str] = field(default_factory=set)
     made: set[str] = field(default_factory=set)
+    variables: dict[str, str] = field(default_factory=dict)
 
 
 class _Part(Struct, frozen=True):
@@ -110,20 +111,26 @@ class _Reader:
         words = [word.text for word in instruction.words]
         base = self._stages.get(words[0].lower()) if words else None
         number = instruction.stage
-        self._stage = _Stage(base.folder, {*base.places}, {*base.made}) if base else _Stage(f"{WORKDIR}{number or ''}")
+        self._stage = (
+            _Stage(base.folder, {*base.places}, {*base.made}, {**base.variables})
+            if base
+            else _Stage(f"{WORKDIR}{number or ''}")
+        )
         self._stages[str(number)] = self._stage
         if len(words) == 3 and words[1].lower() == "as":
             self._stages[words[2].lower()] = self._stage
 
     def _variables(self, instruction: Instruction) -> None:
-        where = self._where()
         for word in instruction.words:
             name, equals, value = word.text.partition("=")
-            if equals and where.is_patch(_plain(value, instruction)):
-                self._stage.places.add(f"${name}")
+            if equals:
+                self._stage.variables[name] = _plain(value, instruction)
 
     def _where(self) -> Where:
-        return Where(self._target, self._stage.folder, {*self._stage.places}, made={*self._stage.made})
+        stage = self._stage
+        where = Where(self._target, stage.folder, {*stage.places}, made={*stage.made})
+        where.places |= {f"${name}" for name, value in stage.variables.items() if where.is_patch(value)}
+        return where
 
     def _copy(self, instruction: Instruction) -> _Part:
         *sources, last = instruction.words or (None,)

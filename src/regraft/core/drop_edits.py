@@ -42,7 +42,7 @@ def kind_of(path: str, data: bytes) -> str:
 
 def cut_file(path: str, data: bytes, target: Target) -> FileCut:
     """What to cut out of one tracked file. Nothing where it is of no kind that can be edited safely."""
-    match kind_of(path, data):
+    match "series" if path in target.series else kind_of(path, data):
         case "manifest":
             return cut_manifest(data, target)
         case "dockerfile":

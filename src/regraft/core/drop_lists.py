@@ -19,12 +19,12 @@ def cut_manifest(data: bytes, target: Target) -> FileCut:
     places = TomlPlaces(data)
     spans: list[Span] = []
     for keys, patches in _lists(document):
-        gone = [index for index, one in enumerate(patches) if one == target.path]
+        gone = [index for index, one in enumerate(patches) if _file(one) == target.path]
         whole = places.span(keys)
         items = [places.span((*keys, index)) for index in range(len(patches))]
         if gone and whole is not None and None not in items:
             spans += without_item(data, [Span(*one) for one in items if one is not None], gone, whole[1] - 1)
-            patches[:] = [one for one in patches if one != target.path]
+            patches[:] = [one for one in patches if _file(one) != target.path]
     spans = merged(spans)
     after = edited(data, [Edit(span) for span in spans])
     try:
@@ -32,6 +32,11 @@ def cut_manifest(data: bytes, target: Target) -> FileCut:
     except ValueError:
         same = False
     return FileCut(tuple(spans)) if same else FileCut()
+
+
+def _file(patch: Any) -> Any:
+    """An entry is a path, or a table that says more of it."""
+    return patch.get("file") if isinstance(patch, dict) else patch
 
 
 def _lists(document: dict[str, Any]) -> list[tuple[tuple[str, ...], list[Any]]]:

@@ -21,11 +21,15 @@ IDLE, ENDS, STATE, WORK = range(4)  # what a statement is good for: talk, `exit`
 
 
 class Cut(Struct):
-    """`whole`: all of it goes. Else `spans` of it go, and `left` says what the rest is good for."""
+    """`whole`: all of it goes. Else `spans` of it go, and `left` says what the rest is good for.
+
+    `inverted`: it ends well where the patch does not apply.
+    """
 
     left: int = WORK
     whole: bool = False
     spans: list[Span] = field(default_factory=list)
+    inverted: bool = False
 
     @property
     def involved(self) -> bool:
@@ -81,7 +85,9 @@ class _Cutter:
             case Command():
                 return self._command(node, where)
             case Negated():
-                return self.node(node.item, where, last=False)
+                cut = self.node(node.item, where, last=False)
+                cut.inverted = not cut.inverted
+                return cut
             case Pipeline():
                 return self._pipeline(node, where)
             case Chain():
@@ -142,7 +148,8 @@ class _Cutter:
         level = max((cut.left for cut in kept), default=IDLE)
         spans = [self._layout.statement(block, index) for index in sorted(gone)]
         spans += [span for cut in kept for span in cut.spans]
-        return Cut(level, any(cut.involved for cut in cuts) and _worthless(level, last=last), spans)
+        whole = any(cut.involved for cut in cuts) and _worthless(level, last=last)
+        return Cut(level, whole, spans, inverted=bool(cuts) and cuts[-1].inverted)
 
     def _chain(self, chain: Chain, where: Where, *, last: bool) -> Cut:
         count = len(chain.items)
@@ -152,6 +159,9 @@ class _Cutter:
             return Cut()
         _take_folders(chain.items, gone, lambda index: index == 0 or chain.operators[index - 1].text == "&&", last=last)
         kept = [index for index in range(count) if index not in gone]
+        ended = any(cuts[index].left == ENDS for index in gone if not cuts[index].whole)
+        if (kept or ended) and any(cuts[index].inverted for index in gone):
+            return Cut()
         level = max((cuts[index].left for index in kept), default=IDLE)
         if any(cut.involved for cut in cuts) and _worthless(level, last=last):
             return Cut(IDLE, whole=True)

@@ -16,10 +16,14 @@ _VARIABLE = regex(r"\$\w+|\$\{[^}]*\}|\$:?\w+")
 
 
 class Target(Struct, frozen=True):
-    """The patch's path in the project, and every path that is tracked there, itself included."""
+    """The patch's path in the project, and every path that is tracked there, itself included.
+
+    `series` are the files that the manifest names as quilt series.
+    """
 
     path: str
     tracked: frozenset[str]
+    series: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:

@@ -1,12 +1,13 @@
 """`regraft patch drop`: take a carried patch out of a project, with every use of it that can be edited safely."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from regraft.core.drop_edits import cut_file, find_mentions, kind_of
 from regraft.core.drop_target import Target
 from regraft.core.drop_values import Change, Drop, Evidence, FileCut, Mention
+from regraft.core.manifest import Manifest
 from regraft.core.objects import Sha256
 from regraft.core.quoting import quoted
 from regraft.core.spans import Edit, Places, edited
@@ -34,18 +35,19 @@ class TrackedFiles(Protocol):
         """The bytes of those files that are there and hold at most `limit` bytes."""
 
 
-def plan_drop(patch: str, files: TrackedFiles, proof: Proof | None, carried: Iterable[str] = ()) -> Drop:
+def plan_drop(patch: str, files: TrackedFiles, proof: Proof | None, manifest: Manifest | None = None) -> Drop:
     """Every edit that takes `patch` (a path in the project) out, and every mention that is left. Writes nothing.
 
-    `proof` is None for a drop without proof; `carried` are the patches of the manifest.
+    `proof` is None for a drop without proof.
     Raises InputError (no-such-patch, not-a-patch), RefusedError (no-proof, not-proved), and what `proof` and `files` raise.
     """
     tracked = files.paths()
-    _check(patch, tracked, {*carried})
+    baked = [one for image in manifest.images.values() for one in image.baked.values()] if manifest else []
+    _check(patch, tracked, {path for one in baked for path in one.patches})
     evidence = proof.of(patch) if proof is not None else ()
     if proof is not None:
         _demand(patch, evidence)
-    target = Target(patch, frozenset(tracked))
+    target = Target(patch, frozenset(tracked), frozenset(one.series for one in baked if one.series is not None))
     changes: list[Change] = []
     mentions: list[Mention] = []
     cuts: dict[str, FileCut] = {}

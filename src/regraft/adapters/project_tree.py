@@ -1,0 +1,204 @@
+"""The files that a project's repository tracks: as they are in its work tree, or as HEAD has them; and changes to them.
+
+The repository's own configuration, hooks and filters run nothing: its index and objects are read from git's private folder.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from regraft.adapters import files, process
+from regraft.adapters.git import At, Git
+from regraft.adapters.git_folder import GitFolder, find
+from regraft.adapters.object_store import ObjectStore
+from regraft.adapters.places import Places
+from regraft.adapters.process import Completed
+from regraft.adapters.project_files import ProjectFolder
+from regraft.core.drop_values import Change
+from regraft.core.objects import Blob, Commit
+from regraft.core.patterns import regex
+from regraft.core.trees import EXECUTABLE, FILE
+from regraft.errors import InputError, OutsideError, RegraftError
+
+_IDENTITY = regex(r"(.*) <([^<>]*)> \d+ [-+]\d{4}")
+_NEUTRAL = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false")
+_IGNORED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_CONFIG")
+
+
+def _repository(root: Path) -> GitFolder:
+    found = find(Path(os.path.realpath(root)), Places(Path(os.path.realpath(root))))
+    if found.git is None:
+        message = f"the project's folder is no git checkout: {found.trouble or found.state}"
+        raise InputError(
+            "not-a-repository", message, where=str(root), hint="name the top of the checkout with --project"
+        )
+    return found.git
+
+
+def _store(git: Git, found: GitFolder, root: Path) -> ObjectStore:
+    shallow = found.common / "shallow"
+    return ObjectStore.over(git, found.object_folders(Places(root)), shallow if shallow.is_file() else None)
+
+
+class WorkTree:
+    """`flows.patch_drop.TrackedFiles` over the work tree: what its index lists, in the bytes that are on the disk."""
+
+    def __init__(self, git: Git, root: Path) -> None:
+        self._git = git
+        self._root = root
+        self._found = _repository(root)
+        self._files = ProjectFolder(root)
+
+    def paths(self) -> tuple[str, ...]:
+        """Raises InputError `unmerged`, OutsideError."""
+        store = _store(self._git, self._found, self._root)
+        at = At(git_dir=store.git_dir, index=self._found.folder / "index")
+        listing = _done(self._git.run(["ls-files", "-z", "--stage"], at)).stdout
+        found = []
+        for record in listing.split(b"\0")[:-1]:
+            meta, _, path = record.partition(b"\t")
+            mode, _, stage = meta.split(b" ")
+            if stage != b"0":
+                raise InputError("unmerged", "a merge is not finished", where=os.fsdecode(path), hint="finish it first")
+            if mode.decode() in (FILE, EXECUTABLE):
+                found.append(path.decode("utf-8", "surrogateescape"))
+        return tuple(found)
+
+    def each(self, paths: Sequence[str], limit: int) -> Iterator[tuple[str, bytes]]:
+        for path in paths:
+            if (self._root / path).is_symlink():
+                continue
+            try:
+                data = self._files.read(path, limit)
+            except InputError:  # larger, or another kind of thing by now
+                continue
+            if data is not None:
+                yield path, data
+
+    def write(self, changes: Sequence[Change]) -> None:
+        """Make every change, or none: what was written is put back where one fails.
+
+        Raises OutsideError; `changed-meanwhile` where a file is no longer what it was read as.
+        """
+        for change in changes:
+            if self._files.read(change.path, len(change.before)) != change.before:
+                hint = "run again"
+                raise OutsideError("changed-meanwhile", "the file is not what it was", where=change.path, hint=hint)
+        done: list[Change] = []
+        try:
+            for change in changes:
+                done.append(change)
+                if change.after is None:
+                    files.remove(self._root / change.path)
+                else:
+                    files.write(self._root / change.path, change.after)
+        except BaseException:
+            for change in reversed(done):
+                self._put_back(change)
+            raise
+
+    def _put_back(self, change: Change) -> None:
+        """As far as the disk lets us; the error that is on its way says the rest."""
+        try:
+            if self._files.read(change.path, len(change.before) + 1) != change.before:
+                files.write(self._root / change.path, change.before)
+        except RegraftError:
+            return
+
+
+class Committed:
+    """The same over HEAD; a change becomes a commit on a new branch, and neither work tree nor index sees it."""
+
+    def __init__(self, git: Git, root: Path, machine: Mapping[str, str]) -> None:
+        self._git = git
+        self._root = root
+        self._machine = machine
+        self._found = _repository(root)
+        self._store = _store(git, self._found, root)
+        head = self._found.head()
+        if head is None:
+            raise InputError("no-commit", "HEAD names no commit", where=str(root), hint="commit something first")
+        self.head: Commit = head
+        entries = self._store.list_tree(self._store.commit_tree(head))
+        self._entries = {one.name: one for one in entries if one.mode in (FILE, EXECUTABLE)}
+
+    def paths(self) -> tuple[str, ...]:
+        return tuple(self._entries)
+
+    def each(self, paths: Sequence[str], limit: int) -> Iterator[tuple[str, bytes]]:
+        named: dict[str, list[str]] = {}
+        for path in paths:
+            named.setdefault(self._entries[path].oid, []).append(path)
+        for oid, data in self._store.each_blob([Blob(one) for one in named]):
+            if len(data) <= limit:
+                yield from ((path, data) for path in named[oid])
+
+    def check_branch(self, branch: str) -> None:
+        """Raise InputError (bad-branch, branch-exists) unless a new branch may be called that."""
+        name = f"refs/heads/{branch}"
+        checked = self._run(["check-ref-format", name], expected=(0, 1))
+        if checked.returncode or branch.startswith("-"):
+            raise InputError("bad-branch", f"{branch!r:.120} is no name for a branch", where="--commit")
+        there = self._run(["show-ref", "--verify", "--quiet", "--", name], expected=(0, 1))
+        if there.returncode == 0:
+            hint = "name another: --commit NAME"
+            raise InputError("branch-exists", f"there is a branch {branch!r:.120} already", where="--commit", hint=hint)
+
+    def identity(self) -> Mapping[str, str]:
+        """Who commits: what git itself would say for this user, here. InputError `no-identity`."""
+        found: dict[str, str] = {}
+        environment = {name: value for name, value in self._machine.items() if name not in _IGNORED}
+        for who in ("AUTHOR", "COMMITTER"):
+            argv = ["git", "-c", "user.useConfigOnly=true", "var", f"GIT_{who}_IDENT"]
+            said = process.run(argv, env={**environment, "LC_ALL": "C"}, cwd=str(self._root), timeout=60)
+            match = _IDENTITY.fullmatch(said.stdout.decode("utf-8", "surrogateescape").strip())
+            if said.returncode or match is None or not match[1]:
+                hint = "git config user.name 'Your Name' && git config user.email you@example.org"
+                raise InputError("no-identity", "git does not know who commits", where="--commit", hint=hint)
+            found |= {f"GIT_{who}_NAME": match[1], f"GIT_{who}_EMAIL": match[2]}
+            if date := environment.get(f"GIT_{who}_DATE"):
+                found[f"GIT_{who}_DATE"] = date
+        return found
+
+    def commit(self, changes: Sequence[Change], branch: str, message: str) -> Commit:
+        """A commit with these changes after HEAD, on a new branch. The branch comes last: before that, nothing is seen.
+
+        Raises what `check_branch` and `identity` raise, and OutsideError.
+        """
+        self.check_branch(branch)
+        who = self.identity()
+        index = self._git.folder / "drop-index"
+        self._run(["read-tree", self.head], index=index)
+        lines = [self._index_line(change) for change in changes]
+        self._run(["update-index", "-z", "--index-info"], index=index, stdin=b"".join(lines))
+        tree = self._run(["write-tree"], index=index).stdout.decode().strip()
+        text = message.encode("utf-8", "surrogateescape")
+        made = self._run(["commit-tree", tree, "-p", self.head], stdin=text, env=who).stdout.decode().strip()
+        self._run(["update-ref", f"refs/heads/{branch}", made, "0" * len(made)], env=who)
+        return Commit(made)
+
+    def _index_line(self, change: Change) -> bytes:
+        path = change.path.encode("utf-8", "surrogateescape")
+        if change.after is None:
+            return b"0 " + b"0" * len(self.head) + b"\t" + path + b"\0"
+        oid = self._run(["hash-object", "-w", "--stdin"], stdin=change.after).stdout.strip()
+        return self._entries[change.path].mode.encode() + b" " + oid + b"\t" + path + b"\0"
+
+    def _run(
+        self,
+        arguments: Sequence[str],
+        *,
+        stdin: bytes = b"",
+        index: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        expected: Sequence[int] = (0,),
+    ) -> Completed:
+        at = At(git_dir=self._found.folder, index=index)
+        return _done(self._git.run([*_NEUTRAL, *arguments], at, stdin=stdin, env=env), expected)
+
+
+def _done(completed: Completed, expected: Sequence[int] = (0,)) -> Completed:
+    if completed.returncode not in expected:
+        said = completed.stderr.decode("utf-8", "replace").strip()
+        raise OutsideError("git-failed", f"git {completed.argv[1]!r:.40} failed: {said!r:.300}")
+    return completed
