@@ -103,8 +103,8 @@ def _patched(lines: list[str], at: int, number: int) -> list[str]:
 
 def _edit(lines: list[str], carried: list[str], chance: random.Random) -> tuple[list[str] | None, str]:
     """What upstream does to a patched file, as (new lines, or None for a deletion; in a word)."""
-    kind = chance.choices(("shift", "apart", "beside", "land", "back", "delete"), (40, 25, 20, 8, 4, 3))[0]
-    at = chance.randrange(len(lines) - 4)
+    kind = chance.choices(("shift", "apart", "beside", "land", "back", "delete"), (48, 30, 10, 6, 3, 3))[0]
+    at = chance.randrange(230, len(lines) - 4)
     match kind:
         case "shift":
             return [*lines[:4], f"# note {chance.random()}", *lines[4:]], kind

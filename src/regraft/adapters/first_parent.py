@@ -7,14 +7,12 @@ for the whole difference, which is picked over here.
 from collections.abc import Collection, Iterator
 from typing import IO
 
-from msgspec import Struct
-
 from regraft.adapters.git import At, Git
 from regraft.adapters.object_store import ObjectStore
 from regraft.adapters.process import Completed
 from regraft.adapters.scratch_index import failure
 from regraft.core.objects import Commit, Tree, parse_commit, parse_tree
-from regraft.core.patch_history import Change, Line, Touch, Version
+from regraft.core.patch_history import Change, Line, Renamed, Touch, Version
 from regraft.core.patterns import regex
 from regraft.core.trees import printable
 
@@ -26,14 +24,6 @@ _LOG = ("log", "--first-parent", "-m", "--raw", "-z", "--no-renames", "--no-abbr
 _FORMAT = "--format=%H %T %ct %P%x00%s"
 _NONE = "000000"
 _PAIR = regex(rb"([0-9a-f]{40,64}) ([0-9a-f]{40,64})\n")
-
-
-class Renamed(Struct, frozen=True):
-    """A file that was moved; `similarity` is in percent."""
-
-    old: bytes
-    new: bytes
-    similarity: int
 
 
 class Paths:
@@ -65,7 +55,7 @@ class FirstParent:
         self._store = store
         self._shallow = frozenset(shallow)
 
-    def line(
+    def line(  # noqa: PLR0913 - keyword-only but for what is asked
         self,
         tip: Commit,
         paths: Collection[bytes],

@@ -7,15 +7,13 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Self
-
-from msgspec import Struct
+from typing import NamedTuple, Self
 
 from regraft.adapters.git import At, Git
 from regraft.adapters.object_store import ObjectStore
 from regraft.adapters.process import Piped
-from regraft.core.objects import Commit, Tree, parse_commit, parse_tree
-from regraft.core.patch_history import Version
+from regraft.core.objects import Commit, parse_commit, parse_tree
+from regraft.core.patch_history import CommitObject, Version
 from regraft.core.patterns import regex
 from regraft.core.trees import SUBMODULE, Entry
 from regraft.errors import OutsideError
@@ -33,17 +31,10 @@ _SHORT = regex(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
 _LONG = regex(rb"([0-7]+) ([^\0]+)\0(.{32})", re.DOTALL)
 
 
-class CommitObject(Struct, frozen=True):
-    commit: Commit
-    tree: Tree
-    parents: tuple[Commit, ...]
-    date: int
-    message: str
-
-    @property
-    def subject(self) -> str:
-        """The first paragraph in one line, as git has it."""
-        return " ".join(self.message.lstrip("\n").partition("\n\n")[0].split("\n")).strip()
+class _Answer(NamedTuple):
+    oid: str
+    kind: bytes
+    data: bytes
 
 
 class ObjectReader:
@@ -54,6 +45,7 @@ class ObjectReader:
         self._trees: OrderedDict[str, dict[bytes, Version]] = OrderedDict()
         self._blobs: OrderedDict[str, bytes] = OrderedDict()
         self._held = 0
+        self._full: dict[str, str] = {}  # names by their beginnings
         self._commits: dict[str, CommitObject] = {}
 
     @classmethod
@@ -65,13 +57,13 @@ class ObjectReader:
 
     def each(self, names: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
         """Each of the objects with its bytes, or None where it is not here."""
-        waiting = list(names)
+        waiting = [*names]
         for start in range(0, len(waiting), CHUNK):
             some = waiting[start : start + CHUNK]
             self._ask(some)
             for name in some:
                 found = self._answer()
-                yield name, found[1] if found else None
+                yield name, found.data if found else None
 
     def blob(self, oid: str) -> bytes | None:
         """The bytes of a blob, or None where it is not here. The latest ones are remembered."""
@@ -80,16 +72,33 @@ class ObjectReader:
             return self._blobs[oid]
         found = self._one(oid, b"blob")
         if found is not None:
-            self._blobs[oid] = found
-            self._held += len(found)
-            while self._held > CONTENTS and len(self._blobs) > 1:
-                self._held -= len(self._blobs.popitem(last=False)[1])
+            self._keep(oid, found)
         return found
 
+    def prefetch(self, oids: Iterable[str]) -> None:
+        """Have blobs at hand, asked for in one go; more than is remembered of them at all do not help."""
+        for oid, data in self.each(oid for oid in dict.fromkeys(oids) if oid not in self._blobs):
+            if data is not None:
+                self._keep(oid, data)
+
+    def _keep(self, oid: str, data: bytes) -> None:
+        self._blobs[oid] = data
+        self._held += len(data)
+        while self._held > CONTENTS and len(self._blobs) > 1:
+            self._held -= len(self._blobs.popitem(last=False)[1])
+
     def blob_named(self, prefix: str) -> bytes | None:
-        """The bytes of the only blob whose name begins so, or None."""
-        found = self._get(prefix)
-        return found[1] if found is not None and found[0] == b"blob" else None
+        """The bytes of the only blob whose name begins so, or None. It is remembered too."""
+        oid = self._full.get(prefix, prefix)
+        if oid in self._blobs:
+            return self.blob(oid)
+        self._ask([prefix])
+        found = self._answer()
+        if found is None or found.kind != b"blob":
+            return None
+        self._full[prefix] = found.oid
+        self._keep(found.oid, found.data)
+        return found.data
 
     def commit(self, oid: Commit) -> CommitObject:
         """Raises OutsideError `missing-objects`."""
@@ -113,9 +122,35 @@ class ObjectReader:
             self._trees.move_to_end(oid)
             return self._trees[oid]
         found = _entries(self._must(oid, b"tree"), len(oid) // 2)
+        self._keep_tree(oid, found)
+        return found
+
+    def _keep_tree(self, oid: str, found: dict[bytes, Version]) -> None:
         self._trees[oid] = found
         if len(self._trees) > TREES:
             self._trees.popitem(last=False)
+
+    def _prefetch_trees(self, oids: Iterable[str]) -> None:
+        for oid, data in self.each(oid for oid in dict.fromkeys(oids) if oid not in self._trees):
+            if data is not None:
+                self._keep_tree(oid, _entries(data, len(oid) // 2))
+
+    def versions(self, tree: str, paths: Iterable[bytes]) -> dict[bytes, Version]:
+        """What stands at those of the paths where a file does. Folders of one level are asked for in one go."""
+        found: dict[bytes, Version] = {}
+        waiting = [(tree, path.split(b"/"), path) for path in paths]
+        while waiting:
+            self._prefetch_trees(oid for oid, _, _ in waiting)
+            below = []
+            for oid, parts, path in waiting:
+                one = self.tree(oid).get(parts[0])
+                if one is None:
+                    continue
+                if len(parts) == 1 and one.mode != FOLDER:
+                    found[path] = one
+                elif len(parts) > 1 and one.mode == FOLDER:
+                    below.append((one.oid, parts[1:], path))
+            waiting = below
         return found
 
     def version(self, tree: str, path: bytes) -> Version | None:
@@ -139,28 +174,31 @@ class ObjectReader:
         return tree
 
     def listing(self, tree: str, prefix: bytes = b"") -> Iterator[Entry]:
-        """Every path of a tree, folders walked through."""
-        for name, (mode, oid) in self.tree(tree).items():
-            if mode == FOLDER:
-                yield from self.listing(oid, prefix + name + b"/")
-            else:
-                yield Entry(mode, "commit" if mode == SUBMODULE else "blob", oid, prefix + name)
+        """Every path of a tree, folders walked through, in no order."""
+        waiting = [(tree, prefix)]
+        while waiting:
+            self._prefetch_trees(oid for oid, _ in waiting)
+            below = []
+            for oid, above in waiting:
+                for name, (mode, inner) in self.tree(oid).items():
+                    if mode == FOLDER:
+                        below.append((inner, above + name + b"/"))
+                    else:
+                        yield Entry(mode, "commit" if mode == SUBMODULE else "blob", inner, above + name)
+            waiting = below
 
     def _one(self, oid: str, kind: bytes) -> bytes | None:
-        found = self._get(oid)
-        if found is not None and found[0] != kind:
-            raise OutsideError("not-that-kind", f"{oid} is a {found[0].decode()} and no {kind.decode()}")
-        return None if found is None else found[1]
+        self._ask([oid])
+        found = self._answer()
+        if found is not None and found.kind != kind:
+            raise OutsideError("not-that-kind", f"{oid} is a {found.kind.decode()} and no {kind.decode()}")
+        return None if found is None else found.data
 
     def _must(self, oid: str, kind: bytes) -> bytes:
         found = self._one(oid, kind)
         if found is None:
             raise _missing(oid)
         return found
-
-    def _get(self, name: str) -> tuple[bytes, bytes] | None:
-        self._ask([name])
-        return self._answer()
 
     def _ask(self, names: list[str]) -> None:
         try:
@@ -169,7 +207,7 @@ class ObjectReader:
         except BrokenPipeError:
             self._failed()
 
-    def _answer(self) -> tuple[bytes, bytes] | None:
+    def _answer(self) -> _Answer | None:
         head = self._pipe.stdout.readline()
         if head.endswith((b" missing\n", b" ambiguous\n")):
             return None
@@ -183,7 +221,7 @@ class ObjectReader:
         data = self._pipe.stdout.read(size + 1)
         if len(data) != size + 1:
             self._failed()
-        return fields[1], data[:-1]
+        return _Answer(fields[0].decode("ascii"), fields[1], data[:-1])
 
     def _failed(self) -> None:
         code, said = self._pipe.end()

@@ -104,11 +104,7 @@ class UpstreamCache:
             raise OutsideError(
                 "not-cached", "it was never fetched", where=public(remote.url), hint="run once with a network"
             )
-        store = ObjectStore.over(
-            self._git,
-            [folder / name / "objects" for name in ("commits.git", "files.git") if (folder / name).is_dir()],
-            folder / "commits.git" / "shallow",
-        )
+        store = self._store(folder)
         return CachedUpstream(
             remote,
             store,
@@ -118,15 +114,15 @@ class UpstreamCache:
             folder=folder,
         )
 
-    def fetch_blobs(self, upstream: CachedUpstream, blobs: Sequence[Blob]) -> ObjectStore:
-        """Bring files that were left out, by one fetch; the store that holds them too.
+    def fetch_blobs(self, upstream: CachedUpstream, blobs: Sequence[Blob]) -> None:
+        """Bring files that were left out into the upstream's store, by one fetch.
 
         Raises OutsideError `missing-blobs` ("cannot decide") where the server does not hand them out, and what a fetch raises.
         """
         folder, remote = upstream.folder, upstream.remote
         wanted = list(dict.fromkeys(blobs))
         if not wanted:
-            return upstream.store
+            return
         if parse_repository_url(remote.url).local:
             raise _undecided(wanted, remote, "this folder does not have them; fetch them there")
         with self._locked(folder):
@@ -138,11 +134,12 @@ class UpstreamCache:
                     remote_failures.wants_no_hash(text) or remote_failures.missing_object(text)
                 ):
                     raise self._scratch.failed(remote, completed)
-        objects = [folder / name / "objects" for name in ("commits.git", "files.git")]
-        store = ObjectStore.over(self._git, objects, folder / "commits.git" / "shallow")
-        if lost := store.missing(wanted):
+        if lost := upstream.store.missing(wanted):
             raise _undecided(lost, remote, "the server does not hand them out by their names")
-        return store
+
+    def _store(self, folder: Path) -> ObjectStore:
+        objects = [folder / name / "objects" for name in ("commits.git", "files.git")]
+        return ObjectStore.over(self._git, objects, folder / "commits.git" / "shallow")
 
     def _local(self, remote: Remote, extra: Sequence[str]) -> CachedUpstream:
         path = self._scratch.folder_of(remote.url)
@@ -205,6 +202,7 @@ class UpstreamCache:
             os.close(handle)
 
     def _refresh(self, remote: Remote, folder: Path, extra: Sequence[str]) -> None:
+        self._made(folder / "files.git")  # before anybody reads: git looks once where else there are objects
         repository = self._made(folder / "commits.git")
         _sweep(repository)
         refspecs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", *(f"+{name}:{name}" for name in extra)]

@@ -5,9 +5,13 @@ from typing import Protocol, TypeVar
 
 from regraft.core.line_diff import changed_blocks, split_lines
 from regraft.core.objects import Commit, Tree
-from regraft.core.patch_history import Version, View
+from regraft.core.patch_history import Renamed, Version, View
+from regraft.core.patch_text import Hunk
+from regraft.core.patterns import regex
 
 S = TypeVar("S")
+
+_TELLING = regex(rb"\w{3}")
 
 STEPS = 10_000  # commits that are looked at on both sides of one merge
 DEPTH = 32  # merges within merges
@@ -101,6 +105,18 @@ def side_line(side: Commit, main: Commit, objects: Objects) -> list[CommitLike] 
 def _view(commit: CommitLike, paths: Sequence[bytes], objects: Objects) -> View:
     found = ((path, objects.version(commit.tree, path)) for path in paths)
     return {path: version for path, version in found if version is not None}
+
+
+def likely_moved(renamed: Renamed, hunks: Sequence[Hunk], content: bytes) -> bool:
+    """Whether a file went there, for what git finds below its usual similarity (50): the name is the same, or most of the
+    telling lines that the patch expects are in it.
+    """
+    if renamed.similarity >= 50 or renamed.old.rpartition(b"/")[2] == renamed.new.rpartition(b"/")[2]:
+        return True
+    wanted = {line[1:].strip() for hunk in hunks for line in hunk.body if not line.startswith((b"+", b"\\"))}
+    telling = [line for line in wanted if _TELLING.search(line)]
+    there = {line.strip() for line in content.split(b"\n")}
+    return bool(telling) and 2 * sum(line in there for line in telling) > len(telling)
 
 
 def rewritten(old: bytes, new: bytes, near: tuple[int, int] | None) -> tuple[int, int] | None:

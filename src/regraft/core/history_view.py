@@ -31,7 +31,7 @@ class HistoryView:
         listing: Callable[[], Mapping[bytes, Entry]] | None = None,
     ) -> None:
         self.known = known
-        self._wanted = wanted
+        self.wanted = wanted
         self._blobs = blobs
         self._listing = listing
         self.missed: set[str] = set()
@@ -44,7 +44,7 @@ class HistoryView:
     def entry(self, path: bytes) -> Entry | None:
         found = self.known.get(path)
         if found is None:
-            return self._listing().get(path) if self._listing is not None and path not in self._wanted else None
+            return self._listing().get(path) if self._listing is not None and path not in self.wanted else None
         return Entry(found.mode, "commit" if found.mode == SUBMODULE else "blob", found.oid, path)
 
     def content(self, entry: Entry) -> bytes:
@@ -74,18 +74,16 @@ class Tree(Protocol):
     """What the tip's tree is asked for."""
 
     def version(self, tree: str, path: bytes, /) -> Version | None: ...
+    def versions(self, tree: str, paths: Iterable[bytes], /) -> dict[bytes, Version]: ...
     def folder(self, tree: str, path: bytes, /) -> str | None: ...
     def listing(self, tree: str, prefix: bytes = b"", /) -> Iterator[Entry]: ...
 
 
 def known_at(tree: str, wanted: Iterable[bytes], deleted: frozenset[str], objects: Tree) -> dict[bytes, Version]:
     """What a `HistoryView` must know of a tree. `deleted`: names of blobs, or beginnings of them, that patches delete."""
-    known: dict[bytes, Version] = {}
-    for path in wanted:
-        found = objects.version(tree, path)
-        if found is not None:
-            known[path] = found
-            continue
+    paths = tuple(wanted)
+    known = objects.versions(tree, paths)
+    for path in [path for path in paths if path not in known]:
         inside = objects.folder(tree, path)
         if inside is not None:
             known.update((one.path, Version(one.mode, one.oid)) for one in objects.listing(inside, path + b"/"))

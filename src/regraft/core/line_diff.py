@@ -37,13 +37,18 @@ def changed_blocks(a: Sequence[bytes], b: Sequence[bytes]) -> list[Block]:
 
 def _common(a: Sequence[bytes], b: Sequence[bytes]) -> list[tuple[int, int]]:
     """Pairs of indexes of lines that stay."""
-    if not a or not b:
+    both = set(a).intersection(b)
+    if not both:
         return []
-    found = _shortest(a, b)
+    # A line that only one side has stays in no script; without them a rewritten file costs little.
+    at_a = [index for index, line in enumerate(a) if line in both]
+    at_b = [index for index, line in enumerate(b) if line in both]
+    left, right = [a[index] for index in at_a], [b[index] for index in at_b]
+    found = _shortest(left, right)
     if found is None:
-        matches = SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks()
-        return [(i + n, j + n) for i, j, size in matches for n in range(size)]
-    return found
+        matches = SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks()
+        found = [(i + n, j + n) for i, j, size in matches for n in range(size)]
+    return [(at_a[i], at_b[j]) for i, j in found]
 
 
 def _shortest(a: Sequence[bytes], b: Sequence[bytes]) -> list[tuple[int, int]] | None:

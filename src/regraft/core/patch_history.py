@@ -6,6 +6,8 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from regraft.core.objects import Commit, Tree
+from regraft.core.patch_verdict import PatchVerdict
+from regraft.core.plan import PatchState
 
 
 class Version(NamedTuple):
@@ -52,6 +54,27 @@ class Line(Struct, frozen=True):
     cut: bool = False
 
 
+class CommitObject(Struct, frozen=True):
+    commit: Commit
+    tree: Tree
+    parents: tuple[Commit, ...]
+    date: int
+    message: str
+
+    @property
+    def subject(self) -> str:
+        """The first paragraph in one line, as git has it."""
+        return " ".join(self.message.lstrip("\n").partition("\n\n")[0].split("\n")).strip()
+
+
+class Renamed(Struct, frozen=True):
+    """A file that was moved; `similarity` is in percent."""
+
+    old: bytes
+    new: bytes
+    similarity: int
+
+
 class Culprit(Struct, frozen=True):
     """The commit that changed a state. `pull` is its pull request's number, `through` the first-parent merge that brought it.
 
@@ -73,3 +96,34 @@ class Culprit(Struct, frozen=True):
 
 View = Mapping[bytes, Version]
 """The paths asked for that are there, with what they hold."""
+
+
+class Turn(Struct, frozen=True):
+    """One change of a patch's state: `by` is the first-parent commit after which it holds, `culprit` who made it."""
+
+    by: Touch
+    before: PatchVerdict
+    after: PatchVerdict
+    culprit: Culprit
+
+
+class PatchHistory(Struct, frozen=True):
+    """One patch in a range: its verdict at the tip, and each change of its state, newest first."""
+
+    now: PatchVerdict
+    turns: tuple[Turn, ...]
+
+
+class SeriesHistory(Struct, frozen=True):
+    """A series in a range. `commits`: how many first-parent commits it has; `touching`: how many of them touched its paths.
+
+    `reaches` says that the range begins where the history that is here does. `judged`: pieces that had to be judged anew.
+    """
+
+    tip: Commit
+    commits: int
+    touching: int
+    reaches: bool
+    state: PatchState | None
+    patches: tuple[PatchHistory, ...]
+    judged: int

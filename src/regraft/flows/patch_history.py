@@ -1,0 +1,173 @@
+"""Carried patches along an upstream's first-parent history: their states, each change of one, and the commit that made it."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import msgspec
+
+from regraft.core.history_view import HistoryView, known_at
+from regraft.core.history_walk import Moment, moments
+from regraft.core.objects import Commit
+from regraft.core.patch_history import Line, PatchHistory, SeriesHistory, Touch
+from regraft.core.patch_memo import Recall, Series, paths_of
+from regraft.core.patch_state import fold_series
+from regraft.core.patch_text import PatchText
+from regraft.core.patch_verdict import PatchVerdict
+from regraft.core.removal import blob_oid
+from regraft.core.trees import SUBMODULE, Entry
+from regraft.flows.patch_culprits import culprits
+from regraft.flows.patch_kept import kept
+from regraft.flows.ports import HistorySource
+
+AHEAD = 64  # versions whose files are asked for in one go
+
+Progress = Callable[[int, int], None]
+"""Called with (versions judged, versions to judge)."""
+
+
+def walk(  # noqa: PLR0913 - keyword-only but for what is judged where
+    texts: Sequence[PatchText],
+    tip: Commit,
+    source: HistorySource,
+    *,
+    last: int | None = None,
+    since: Commit | None = None,
+    recall: Recall | None = None,
+    engine: bytes = b"",
+    progress: Progress = lambda _done, _all: None,
+) -> SeriesHistory:
+    """Every patch of a series at `tip`, and through the `last` first-parent commits, or those that `since` does not lead to.
+
+    A hunk that came in within the range and that nothing has taken back since counts as `already-there`.
+    Raises OutsideError: missing-objects, missing-blobs (cannot decide), and what git fails with. That is never a state.
+    """
+    paths, deleted = paths_of(texts), _deleted(texts)
+    line, fresh = _line(source, tip, paths, deleted, last=last, since=since, recall=recall)
+    tree = source.commit(tip).tree
+    versions = list(moments(known_at(tree, paths, deleted, source), line))
+    source.complete(_needed(versions))
+    series = Series(texts, engine, recall)
+    listing = _Listing(source, tree)
+    worlds: list[HistoryView] = []
+    verdicts: list[tuple[PatchVerdict, ...]] = []
+    for number, moment in enumerate(versions):
+        if number % AHEAD == 0:
+            source.prefetch(
+                _ahead(versions[number : number + AHEAD], fresh, whole=number == 0 and fresh == len(line.commits))
+            )
+        world = HistoryView(moment.view, frozenset(paths), source, listing if number == 0 else None)
+        worlds.append(world)
+        verdicts.append(series.judge(world).patches)
+        progress(number + 1, len(versions))
+    verdicts = kept(texts, versions, verdicts, source)
+    turns = culprits(series, versions, worlds, verdicts, source)
+    patches = tuple(PatchHistory(verdicts[0][number], turns[number]) for number in range(len(texts)))
+    return SeriesHistory(
+        tip,
+        len(line.commits),
+        len(line.touches),
+        line.beyond is None,
+        fold_series(one.now.state for one in patches),
+        patches,
+        series.judged,
+    )
+
+
+def _ahead(some: Sequence[Moment], fresh: int, *, whole: bool) -> dict[str, None]:
+    """The files that are going to be judged in these versions, as far as can be told: those of new commits, or all of the tip."""
+    first = [one.oid for one in some[0].view.values()] if whole else []
+    by = [moment.until for moment in some if moment.until is not None and moment.until.position < fresh]
+    older = [change.old.oid for touch in by for change in touch.changes if change.old is not None]
+    return dict.fromkeys([*first, *older])
+
+
+class _Listing:
+    """The tip's whole tree, listed when a hint first asks for it."""
+
+    def __init__(self, source: HistorySource, tree: str) -> None:
+        self._source = source
+        self._tree = tree
+        self._entries: dict[bytes, Entry] | None = None
+
+    def __call__(self) -> dict[bytes, Entry]:
+        if self._entries is None:
+            self._entries = {entry.path: entry for entry in self._source.listing(self._tree)}
+        return self._entries
+
+
+def _deleted(texts: Iterable[PatchText]) -> frozenset[str]:
+    """The names of the blobs that patches delete: one that stands elsewhere means that the file was moved."""
+    sections = (section for text in texts if not text.problems for section in text.sections if section.kind == "delete")
+    names = (blob_oid(one.hunks, sha256=False) if one.hunks else one.old_oid or "" for one in sections)
+    return frozenset(name for name in names if name)
+
+
+def _needed(versions: Iterable[Moment]) -> dict[str, None]:
+    """The files that a judgement may read: what the paths hold in each version."""
+    held = (one.oid for moment in versions for one in moment.view.values() if one.mode != SUBMODULE)
+    return dict.fromkeys(held)
+
+
+def _line(  # noqa: PLR0913 - as for `walk`
+    source: HistorySource,
+    tip: Commit,
+    paths: Sequence[bytes],
+    oids: frozenset[str],
+    *,
+    last: int | None,
+    since: Commit | None,
+    recall: Recall | None,
+) -> tuple[Line, int]:
+    """Of a line that is remembered only what came on top is asked for: so many commits."""
+    key = hashlib.sha256(b"line\0" + msgspec.msgpack.encode((paths, sorted(oids)))).digest()
+    old = _remembered(recall, key)
+    whole: Line | None = None
+    fresh = 0
+    if old is not None:
+        new = source.line(tip, paths, last=last, since=since, known=old.commits, oids=oids)
+        whole, fresh = _joined(new, old, last, since), len(new.commits)
+    if whole is None:
+        whole = source.line(tip, paths, last=last, since=since, oids=oids)
+        fresh = len(whole.commits)
+    if recall is not None and not whole.cut and whole is not old:
+        recall.put(key, msgspec.msgpack.encode(whole))
+    return whole, fresh
+
+
+def _remembered(recall: Recall | None, key: bytes) -> Line | None:
+    data = recall.get(key) if recall is not None else None
+    if data is None:
+        return None
+    try:
+        return msgspec.msgpack.decode(data, type=Line)
+    except msgspec.DecodeError:
+        return None
+
+
+def _joined(new: Line, old: Line, last: int | None, since: Commit | None) -> Line | None:
+    """What came on top of what is remembered, cut to the range; None where it does not reach far enough back."""
+    if new.beyond is None or new.beyond not in old.commits:
+        return new if new.commits and last is not None and len(new.commits) == last else None
+    at = old.commits.index(new.beyond)
+    shift = len(new.commits) - at
+    commits = (*new.commits, *old.commits[at:])
+    end = len(commits)
+    if since is not None:
+        if since not in commits:
+            return None
+        end = commits.index(since)
+    elif last is not None:
+        if len(commits) < last and old.beyond is not None:
+            return None
+        end = min(end, last)
+    elif old.beyond is not None:
+        return None
+    touches = (*new.touches, *_moved(old.touches, at, shift))
+    beyond = commits[end] if end < len(commits) else old.beyond
+    return Line(commits[:end], tuple(one for one in touches if one.position < end), beyond)
+
+
+def _moved(touches: Iterable[Touch], at: int, shift: int) -> Iterator[Touch]:
+    for one in touches:
+        if one.position >= at:
+            yield Touch(one.position + shift, one.commit, one.tree, one.date, one.subject, one.parents, one.changes)
