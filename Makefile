@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 PYTEST := $(BIN)/python -m pytest --quiet --numprocesses auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo example test test-all check bench constraints clean
+.PHONY: help demo example test test-all check bench fuzz constraints clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -41,6 +41,9 @@ check: $(READY) ## the bar: format, lint, types, floors, workflows, the docs' ex
 
 bench: $(READY) ## start-up and plan, as ratios that are asserted
 	@$(BIN)/python bench/bench.py
+
+fuzz: $(READY) ## 100,000 patches against trees: whether git agrees with every verdict (minutes)
+	@$(BIN)/python bench/fuzz.py
 
 constraints: $(READY) ## write the versions now in .venv into constraints.txt
 	$(BIN)/python -m pip freeze --exclude-editable --disable-pip-version-check > constraints.txt

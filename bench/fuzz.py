@@ -29,10 +29,28 @@ from regraft.core.series_state import judge_series
 from regraft.core.tree_view import Overlay, TreeView, oid_of
 from regraft.core.trees import Entry
 
-ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "LC_ALL": "C"}
-OPTIONS = (["-U3"], ["-U3"], ["-U3"], ["-U3"], ["-U1"], ["-U1"], ["-U0"], ["-U2", "--no-renames"], ["-U3", "-C", "--find-copies-harder"])
+ENVIRONMENT = {
+    "PATH": os.environ["PATH"],
+    "HOME": "/nonexistent",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "LC_ALL": "C",
+}
+OPTIONS = (
+    ["-U3"],
+    ["-U3"],
+    ["-U3"],
+    ["-U3"],
+    ["-U1"],
+    ["-U1"],
+    ["-U0"],
+    ["-U2", "--no-renames"],
+    ["-U3", "-C", "--find-copies-harder"],
+)
 BATCH = 400
-STRICTER = re.compile(r"probably a new file|would make a new file|Git LFS pointer")  # where regraft stops on purpose, and git goes on
+STRICTER = re.compile(
+    r"probably a new file|would make a new file|Git LFS pointer"
+)  # where regraft stops on purpose, and git goes on
 
 
 @dataclass
@@ -72,7 +90,9 @@ class Oracle:
 
     def run(self, *argv: str, stdin: bytes = b"", okay: Iterable[int] = (0,)) -> subprocess.CompletedProcess[bytes]:
         environment = ENVIRONMENT | {"GIT_DIR": str(self.path)} | getattr(self, "index", {})
-        done = subprocess.run(["git", *argv], cwd=self.path, env=environment, input=stdin, capture_output=True, check=False)
+        done = subprocess.run(
+            ["git", *argv], cwd=self.path, env=environment, input=stdin, capture_output=True, check=False
+        )
         if done.returncode not in okay:
             raise SystemExit(f"git {argv}: {done.stderr[-2000:].decode(errors='replace')}")
         return done
@@ -81,10 +101,15 @@ class Oracle:
         """A commit for each, made by one process."""
         stream: list[bytes] = []
         for mark, folders in enumerate(trees, 1):
-            stream.append(b"commit refs/heads/t%d\nmark :%d\ncommitter A <a@b> 1 +0000\ndata 0\ndeleteall\n" % (mark, mark))
+            stream.append(
+                b"commit refs/heads/t%d\nmark :%d\ncommitter A <a@b> 1 +0000\ndata 0\ndeleteall\n" % (mark, mark)
+            )
             for folder, tree in folders.items():
                 for path, (mode, content) in tree.items():
-                    stream.append(b"M %s inline %s/%s\ndata %d\n%s\n" % (mode.encode(), folder.encode(), path.encode(), len(content), content))
+                    stream.append(
+                        b"M %s inline %s/%s\ndata %d\n%s\n"
+                        % (mode.encode(), folder.encode(), path.encode(), len(content), content)
+                    )
         stream += [b"get-mark :%d\n" % mark for mark in range(1, len(trees) + 1)]
         return self.run("fast-import", "--quiet", "--force", stdin=b"".join(stream)).stdout.decode().split()
 
@@ -104,7 +129,12 @@ class Oracle:
         done = self.run("apply", "--cached", "--check", "-", stdin=b"".join(patches.values()), okay=(0, 1, 128))
         if done.returncode == 128:
             return None
-        return {name.decode() for line in done.stderr.split(b"\n") if line.startswith(b"error: ") for name in re.findall(rb"\bc\d+(?=/)", line)}
+        return {
+            name.decode()
+            for line in done.stderr.split(b"\n")
+            if line.startswith(b"error: ")
+            for name in re.findall(rb"\bc\d+(?=/)", line)
+        }
 
     def apply(self, data: bytes) -> bool:
         return self.run("apply", "--cached", "--whitespace=nowarn", "-", stdin=data, okay=(0, 1, 128)).returncode == 0
@@ -124,11 +154,17 @@ def oid(content: bytes) -> str:
 
 def plain(data: bytes) -> bytes:
     """The same diff as `diff -u` writes it."""
-    return b"".join(line for line in data.splitlines(keepends=True) if not re.match(rb"diff --git |index |(?:new|deleted) file mode ", line))
+    return b"".join(
+        line
+        for line in data.splitlines(keepends=True)
+        if not re.match(rb"diff --git |index |(?:new|deleted) file mode ", line)
+    )
 
 
 def patches_of(case: Case, diffs: Sequence[bytes]) -> list[bytes]:
-    made = [plain(one) if case.plain and b"GIT binary patch" not in one and b"old mode" not in one else one for one in diffs]
+    made = [
+        plain(one) if case.plain and b"GIT binary patch" not in one and b"old mode" not in one else one for one in diffs
+    ]
     made = [one for one in made if one]
     if case.joined and made:
         made = [b"".join(made)]
@@ -202,7 +238,9 @@ def refusals(oracle: Oracle, patches: dict[str, bytes]) -> set[str]:
         return set(patches)
     names = list(patches)
     half = len(names) // 2
-    return refusals(oracle, {name: patches[name] for name in names[:half]}) | refusals(oracle, {name: patches[name] for name in names[half:]})
+    return refusals(oracle, {name: patches[name] for name in names[:half]}) | refusals(
+        oracle, {name: patches[name] for name in names[half:]}
+    )
 
 
 def apply_all(oracle: Oracle, trials: Sequence[Trial], number: int, refused: set[str]) -> None:
@@ -291,7 +329,9 @@ def main() -> int:
         for found, wrong in pool.imap_unordered(job, work):
             counts.update(found)
             lies += wrong
-    print(f"seed {arguments.seed}: {counts['pairs']} pairs, {counts['patches']} patches, {time.monotonic() - started:.0f} s")
+    print(
+        f"seed {arguments.seed}: {counts['pairs']} pairs, {counts['patches']} patches, {time.monotonic() - started:.0f} s"
+    )
     for name, number in sorted(counts.items()):
         print(f"{number:8} {name}")
     for lie in lies[:20]:

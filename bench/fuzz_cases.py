@@ -48,7 +48,11 @@ class Maker:
         done = list(lines)
         for _ in range(times):
             at = self.random.randrange(len(done) + 1)
-            new = self.few(self.random.randint(1, 2), words) if words else [b"edit %d of %d\n" % (self.random.randrange(99), self.number)]
+            new = (
+                self.few(self.random.randint(1, 2), words)
+                if words
+                else [b"edit %d of %d\n" % (self.random.randrange(99), self.number)]
+            )
             what = self.random.choice(("add", "take", "change"))
             done[at : at + (what != "add")] = [] if what == "take" else new
         return done
@@ -71,12 +75,16 @@ class Maker:
 
     def untouched(self) -> Case:
         old = self.lines()
-        return Case("", [self.tree(old), self.tree(self.at(old, 3, 14, 25))], self.tree(old), plain=self.random.random() < 0.3)
+        return Case(
+            "", [self.tree(old), self.tree(self.at(old, 3, 14, 25))], self.tree(old), plain=self.random.random() < 0.3
+        )
 
     def offset(self) -> Case:
         old = self.lines()
         now = self.at(old, self.random.choice((0, 8, 9, 19)))
-        return Case("", [self.tree(old), self.tree(self.at(old, 4, 14, 25))], self.tree(now), plain=self.random.random() < 0.3)
+        return Case(
+            "", [self.tree(old), self.tree(self.at(old, 4, 14, 25))], self.tree(now), plain=self.random.random() < 0.3
+        )
 
     def landed(self) -> Case:
         old = self.lines()
@@ -103,7 +111,11 @@ class Maker:
     def conflict(self) -> Case:
         old = self.lines()
         place = self.random.randint(4, 24)
-        return Case("", [self.tree(old), self.tree(self.at(old, place))], self.tree(self.at(old, place + self.random.randint(-2, 2))))
+        return Case(
+            "",
+            [self.tree(old), self.tree(self.at(old, place))],
+            self.tree(self.at(old, place + self.random.randint(-2, 2))),
+        )
 
     def small(self) -> Case:
         """Tiny texts from a tiny alphabet, everything random: where the places are many and the ends are near."""
@@ -136,7 +148,15 @@ class Maker:
         content = self.random.choice((b"", b"one\n", b"one", b"#!/bin/sh\n%d\n" % self.number, b"".join(self.lines(5))))
         made = (self.random.choice((FILE, EXECUTABLE)), content)
         there = self.random.choice(
-            ({}, {}, {"n": made}, {"n": (FILE, content)}, {"n": (FILE, content + b"more\n")}, {"n/x": made}, {"n": (LINK, content or b"x")})
+            (
+                {},
+                {},
+                {"n": made},
+                {"n": (FILE, content)},
+                {"n": (FILE, content + b"more\n")},
+                {"n/x": made},
+                {"n": (LINK, content or b"x")},
+            )
         )
         return Case("", [kept, kept | {"n": made}], kept | there, plain=bool(content) and self.random.random() < 0.3)
 
@@ -145,7 +165,15 @@ class Maker:
         content = self.random.choice((b"", b"one\n", b"one", b"".join(self.few(6)), b"".join(self.lines(9))))
         gone = (self.random.choice((FILE, EXECUTABLE)), content)
         there = self.random.choice(
-            ({}, {"g": gone}, {"g": gone}, {"moved": gone}, {"g": (FILE, content + b"more\n")}, {"g/x": gone}, {"g": (LINK, b"k")})
+            (
+                {},
+                {"g": gone},
+                {"g": gone},
+                {"moved": gone},
+                {"g": (FILE, content + b"more\n")},
+                {"g/x": gone},
+                {"g": (LINK, b"k")},
+            )
         )
         return Case("", [kept | {"g": gone}, kept], kept | there, plain=bool(content) and self.random.random() < 0.3)
 
@@ -157,7 +185,11 @@ class Maker:
         if self.random.random() < 0.3:
             after = before
             new = self.at(old, 5)
-        return Case("", [self.tree(old, mode=before), self.tree(new, mode=after)], self.tree(now, mode=self.random.choice((FILE, EXECUTABLE))))
+        return Case(
+            "",
+            [self.tree(old, mode=before), self.tree(new, mode=after)],
+            self.tree(now, mode=self.random.choice((FILE, EXECUTABLE))),
+        )
 
     def rename(self) -> Case:
         old = self.lines(20)
@@ -230,16 +262,29 @@ class Maker:
     def gone(self) -> Case:
         old = self.lines(12)
         there: Tree = self.random.choice(
-            ({}, {"f": (LINK, b"k")}, {"f/x": (FILE, b"".join(old))}, {"other/f": (FILE, b"".join(old))}, {"f": (FILE, b"".join(old))})
+            (
+                {},
+                {"f": (LINK, b"k")},
+                {"f/x": (FILE, b"".join(old))},
+                {"other/f": (FILE, b"".join(old))},
+                {"f": (FILE, b"".join(old))},
+            )
         )
-        return Case("", [self.tree(old), self.tree(self.at(old, 6))], {"k": (FILE, b"kept\n")} | there, plain=self.random.random() < 0.2)
+        return Case(
+            "",
+            [self.tree(old), self.tree(self.at(old, 6))],
+            {"k": (FILE, b"kept\n")} | there,
+            plain=self.random.random() < 0.2,
+        )
 
     def tangled(self) -> Case:
         """Names that change places, types that change, and edits across a rename."""
         one, two = (FILE, b"".join(self.lines(9))), (FILE, b"".join(self.few(7)) + b"%d\n" % self.number)
         old: Tree = {"a": one, "b": two}
         link = (LINK, b"target %d" % self.number)
-        new: Tree = self.random.choice(({"a": two, "b": one}, {"a": link, "b": two}, {"a/x": one, "b": two}, {"c": one, "a": two}))
+        new: Tree = self.random.choice(
+            ({"a": two, "b": one}, {"a": link, "b": two}, {"a/x": one, "b": two}, {"c": one, "a": two})
+        )
         third: Tree = {"c": (FILE, one[1] + b"end\n"), "b": two}
         steps = [old, new] if self.random.random() < 0.6 else [old, {"c": one, "b": two}, third]
         now = self.random.choice((old, old, *steps[1:], {"b": one}))

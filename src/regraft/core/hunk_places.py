@@ -3,7 +3,6 @@
 A hunk whose old side begins at line 0 or 1 must stand at the beginning, one without context behind it at the end.
 """
 
-from collections.abc import Sequence
 from functools import lru_cache
 
 from msgspec import Struct
@@ -11,6 +10,8 @@ from msgspec import Struct
 from regraft.core.patch_text import Hunk
 from regraft.core.patterns import regex
 
+_CHANGES = (b"+", b"-")
+_TELLING = 12  # bytes of context that do not stand everywhere
 _REST = regex(rb"[ \t\r\n\v\f]*?(?:\n|\Z)")
 
 
@@ -25,6 +26,7 @@ class Sides(Struct, frozen=True):
     adds: bool
     removes: bool
     context: int
+    lead: bytes  # the lines of context that both sides begin with
     broken: bool  # a line within a side has no newline, so that git would join it with the next
 
 
@@ -35,11 +37,14 @@ def sides(hunk: Hunk) -> Sides:
     post: list[bytes] = []
     mark, context, trailing = b"", 0, 0
     adds = removes = False
+    lead: bytes | None = None
     for line in hunk.body:
         if line[:1] == b"\\":
             _open_end(pre, post, mark)
             continue
         mark, text = line[:1], line[1:] + b"\n"
+        if lead is None and mark in _CHANGES:
+            lead = b"".join(pre)
         if mark == b"+":
             adds, trailing = True, 0
             post.append(text)
@@ -61,6 +66,7 @@ def sides(hunk: Hunk) -> Sides:
         adds=adds,
         removes=removes,
         context=context,
+        lead=lead or b"",
         broken=broken or empty,
     )
 
@@ -72,26 +78,21 @@ def _open_end(pre: list[bytes], post: list[bytes], mark: bytes) -> None:
             side[-1] = side[-1].removesuffix(b"\n")
 
 
-def places(content: bytes, block: bytes, sides: Sides, taken: Sequence[tuple[int, int]] = ()) -> list[int]:
-    """The offsets where `block` (one of the sides) stands in `content`, ascending; none that overlaps a `taken` span."""
+def places(content: bytes, block: bytes, sides: Sides) -> list[int]:
+    """The offsets where `block` (one of the sides) stands in `content`, ascending."""
     if sides.last:
         at = len(content) - len(block)
-        found = [at] if content.endswith(block) and (at == 0 or (content[at - 1] == 10 and not sides.first)) else []
-    elif sides.first:
+        return [at] if content.endswith(block) and (at == 0 or (content[at - 1] == 10 and not sides.first)) else []
+    if sides.first:
         whole = content.startswith(block) and (block.endswith(b"\n") or len(block) == len(content))
-        found = [0] if whole else []
-    else:
-        found = _anywhere(content, block)
-    if not taken or not found:
-        return found
-    length = len(block)
-    return [at for at in found if not any(at < end and start < at + length for start, end in taken)]
-
-
-def _anywhere(content: bytes, block: bytes) -> list[int]:
+        return [0] if whole else []
     if not block.endswith(b"\n"):
         at = len(content) - len(block)
         return [at] if content.endswith(block) and (at == 0 or content[at - 1] == 10) else []
+    return _anywhere(content, block)
+
+
+def _anywhere(content: bytes, block: bytes) -> list[int]:
     found = [0] if content.startswith(block) else []
     needle = b"\n" + block
     at = content.find(needle)
@@ -99,6 +100,16 @@ def _anywhere(content: bytes, block: bytes) -> list[int]:
         found.append(at + 1)
         at = content.find(needle, at + 1)
     return found
+
+
+def both_places(content: bytes, sides: Sides) -> tuple[list[int], list[int] | None]:
+    """The places of the old side, and those of the new one where they are found on the way (in one walk over the file)."""
+    free = not (sides.first or sides.last) and sides.pre.endswith(b"\n") and sides.post.endswith(b"\n")
+    if not free or len(sides.lead.strip()) < _TELLING:
+        return places(content, sides.pre, sides), None
+    begins = _anywhere(content, sides.lead)
+    pre, post = sides.pre, sides.post
+    return [at for at in begins if content.startswith(pre, at)], [at for at in begins if content.startswith(post, at)]
 
 
 def stands(content: bytes, block: bytes, sides: Sides) -> bool:

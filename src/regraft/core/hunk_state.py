@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from regraft.core.hunk_places import Sides, glues, places, sides, stands
+from regraft.core.hunk_places import Sides, both_places, glues, places, sides, stands
 from regraft.core.nearly import why_nowhere
 from regraft.core.patch_text import Hunk
 from regraft.core.plan import PatchState
@@ -60,63 +60,111 @@ def judge_hunks(content: bytes, hunks: Sequence[Hunk], *, base: bytes | None = N
     return HunksVerdict(verdicts, run.image if fits else None, run.image if run.taking else None)
 
 
+class _Span(Struct, frozen=True):
+    """What a hunk replaced: offsets of the text that places are looked for in, what stands there now, and how many lines more."""
+
+    start: int
+    end: int
+    text: bytes
+    shift: int
+
+
 class _Run:
     def __init__(self, content: bytes, hunks: Sequence[Hunk], base: bytes | None) -> None:
         self._content = content
         self._hunks = hunks
-        self._patched: bytes | None = None  # the base with the patch
         self._base = base
-        self._written: list[tuple[int, int]] = []  # spans of the image that no later hunk may match again
-        self._shifts: list[tuple[int, int]] = []  # where the image got longer, and by how many lines
+        self._patched: bytes | None = None  # the base with the patch
+        self._text = content  # where places are looked for: as it was given, but for the odd hunk
+        self._spans: list[_Span] = []  # of that text; no later hunk may match there again
+        self._cursor = (0, 0)  # an offset of the text, and the line that begins there
         self._lost = 0  # lines by which the hunks that are nowhere would have moved the later ones
-        self.image = content
         self.taking = True
 
     def judge(self, index: int, hunk: Hunk) -> HunkVerdict:
         both = sides(hunk)
-        if both.broken or glues(self.image, both):
+        if not both.pre:
+            self._settle()
+        if both.broken or glues(self._text, both):
             return self._nowhere(
                 index, hunk, both, "ambiguous: a line lacks its newline, and git would join it with the next"
             )
-        found = places(self.image, both.pre, both, self._written)
+        found, there = both_places(self._text, both)
+        if self._text is not self._content:
+            there = None
+        if self._spans and found:
+            found = self._free(found, len(both.pre))
         if not found:
-            return self._not_here(index, hunk, both)
+            return self._not_here(index, hunk, both, there)
         wanted = max(hunk.new_start - 1, 0) - self._lost
-        numbers = self._numbers(found)
-        offset, at = self._nearest(found, numbers, wanted)
-        also = tuple(
-            number + 1 - self._shift(place) for place, number in zip(found, numbers, strict=True) if place != at
-        )
-        reason = self._ambiguous(both, offset, also)
+        lines = [self._line(at) for at in found]
+        offset, at = self._nearest(found, lines, wanted)
+        also = tuple(line + 1 for place, line in zip(found, lines, strict=True) if place != at)
+        reason = self._ambiguous(both, offset, also, there)
         self._write(at, both)
         state: HunkState = "conflict" if reason else "applies"
         return HunkVerdict(index, hunk.line, state, offset, reason, also[:SHOWN])
 
-    def _numbers(self, found: Sequence[int]) -> list[int]:
-        numbers, line, last = [], 0, 0
-        for at in found:
-            line += self.image.count(b"\n", last, at)
-            last = at
-            numbers.append(line)
-        return numbers
+    @property
+    def image(self) -> bytes:
+        """The text with all that was replaced."""
+        pieces: list[bytes] = []
+        at = 0
+        for span in sorted(self._spans, key=lambda span: (span.start, span.end)):
+            pieces += (self._text[at : span.start], span.text)
+            at = span.end
+        return b"".join((*pieces, self._text[at:]))
 
-    @staticmethod
-    def _nearest(found: Sequence[int], numbers: Sequence[int], wanted: int) -> tuple[int, int]:
+    def _settle(self) -> None:
+        """Go on with what the hunks made, where what they left out of the text would hide places."""
+        at = moved = 0
+        spans: list[_Span] = []
+        for span in sorted(self._spans, key=lambda span: (span.start, span.end)):
+            at = span.start + moved
+            spans.append(_Span(at, at + len(span.text), span.text, 0))
+            moved += len(span.text) - (span.end - span.start)
+        self._text, self._spans, self._cursor = self.image, spans, (0, 0)
+
+    def _free(self, found: Sequence[int], length: int) -> list[int]:
+        return [at for at in found if not any(at < one.end and one.start < at + length for one in self._spans)]
+
+    def _line(self, at: int) -> int:
+        """The line that begins at an offset of the text."""
+        start, line = self._cursor
+        if at >= start:
+            line += self._text.count(b"\n", start, at)
+        elif at < start - at:
+            line = self._text.count(b"\n", 0, at)
+        else:
+            line -= self._text.count(b"\n", at, start)
+        self._cursor = (at, line)
+        return line
+
+    def _nearest(self, found: Sequence[int], lines: Sequence[int], wanted: int) -> tuple[int, int]:
         """Git's choice, as (offset, place): its own line, then the nearest, and of two as near the later one."""
+        moved = [line + self._shift(at) for at, line in zip(found, lines, strict=True)]
         if len(found) == 1:
-            return numbers[0] - wanted, found[0]
-        _, _, number, at = min(
-            (abs(number - wanted), number < wanted, number, at) for at, number in zip(found, numbers, strict=True)
+            return moved[0] - wanted, found[0]
+        _, _, line, at = min(
+            (abs(line - wanted), line < wanted, line, at) for at, line in zip(found, moved, strict=True)
         )
-        return number - wanted, at
+        return line - wanted, at
 
-    def _ambiguous(self, both: Sides, offset: int, also: Sequence[int]) -> str | None:
+    def _shift(self, place: int) -> int:
+        return sum(span.shift for span in self._spans if span.start < place)
+
+    def _write(self, at: int, both: Sides) -> None:
+        self._spans.append(_Span(at, at + len(both.pre), both.post, both.shift))
+        if not both.post or not both.pre:
+            self._settle()
+
+    def _ambiguous(self, both: Sides, offset: int, also: Sequence[int], there: Sequence[int] | None) -> str | None:
         if offset and not both.context:
             return "ambiguous: it has no lines of context (diff -U0), and git would put it where it was not made for"
         if offset and also:
             return f"ambiguous: it fits at {len(also) + 1} places, and none of them is its own line"
         only_removes = both.removes and not both.adds
-        if (offset or not only_removes) and stands(self._content, both.post, both) and not self._always_stood(both):
+        if (offset or not only_removes) and self._stands(both, there) and not self._always_stood(both):
             return "ambiguous: it fits, and its result is there as well"
         return None
 
@@ -147,8 +195,11 @@ class _Run:
         now, before, after = (len(places(text, both.post, both)) for text in (self._content, self._base, self._patched))
         return now, before, after
 
-    def _not_here(self, index: int, hunk: Hunk, both: Sides) -> HunkVerdict:
-        if not stands(self._content, both.post, both):
+    def _stands(self, both: Sides, there: Sequence[int] | None) -> bool:
+        return stands(self._content, both.post, both) if there is None else bool(there)
+
+    def _not_here(self, index: int, hunk: Hunk, both: Sides, there: Sequence[int] | None) -> HunkVerdict:
+        if not self._stands(both, there):
             return self._nowhere(index, hunk, both, why_nowhere(hunk, self._content))
         doubt = self._doubt(hunk, both)
         if doubt is not None:
@@ -175,15 +226,3 @@ class _Run:
         self.taking = False
         self._lost += both.shift
         return HunkVerdict(index, hunk.line, "conflict", None, reason)
-
-    def _shift(self, place: int) -> int:
-        return sum(lines for at, lines in self._shifts if at < place)
-
-    def _write(self, at: int, both: Sides) -> None:
-        longer = len(both.post) - len(both.pre)
-        end = at + len(both.pre)
-        self.image = b"".join((self.image[:at], both.post, self.image[end:]))
-        self._written = [(a + longer, b + longer) if a >= end else (a, b) for a, b in self._written]
-        self._shifts = [(a + longer, lines) if a >= end else (a, lines) for a, lines in self._shifts]
-        self._written.append((at, at + len(both.post)))
-        self._shifts.append((at, both.shift))

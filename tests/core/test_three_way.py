@@ -1,0 +1,99 @@
+"""The merge of lines against `git merge-file`, and what a larger change is said to contain."""
+
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from regraft.core.contained import contained
+from regraft.core.line_diff import changed_blocks, split_lines
+from regraft.core.patch_text import Hunk
+from regraft.core.three_way import Conflict, merge
+
+BASE = b"".join(b"line %d\n" % number for number in range(20))
+
+
+def by_git(folder: Path, base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+    for name, text in {"base": base, "ours": ours, "theirs": theirs}.items():
+        (folder / name).write_bytes(text)
+    done = subprocess.run(
+        ["git", "merge-file", "-p", "ours", "base", "theirs"], cwd=folder, capture_output=True, check=False
+    )
+    return done.stdout if done.returncode == 0 else None
+
+
+def edited(source: random.Random, text: bytes) -> bytes:
+    lines = text.splitlines(keepends=True)
+    for _ in range(source.randint(0, 3)):
+        at = source.randrange(len(lines) + 1)
+        lines[at : at + source.randint(0, 2)] = [b"new %d\n" % source.randrange(4)] * source.randint(0, 2)
+    return b"".join(lines)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_merges_what_git_merges_and_as_git_does(seed: int, tmp_path: Path) -> None:
+    source = random.Random(seed)
+    clean = 0
+    for _ in range(60):
+        ours, theirs = edited(source, BASE), edited(source, BASE)
+        made, git = merge(BASE, ours, theirs), by_git(tmp_path, BASE, ours, theirs)
+        assert (None if isinstance(made, Conflict) else made) == git, (ours, theirs)
+        clean += git is not None
+    assert 10 < clean < 60
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "merged"),
+    [
+        (BASE, BASE + b"more\n", BASE + b"more\n"),
+        (BASE.replace(b"line 3\n", b"x\n"), BASE.replace(b"line 3\n", b"x\n"), BASE.replace(b"line 3\n", b"x\n")),
+        (b"top\n" + BASE, BASE + b"end\n", b"top\n" + BASE + b"end\n"),
+    ],
+)
+def test_both_sides_are_kept(ours: bytes, theirs: bytes, merged: bytes) -> None:
+    assert merge(BASE, ours, theirs) == merged
+
+
+def test_changes_that_touch_are_a_conflict_with_its_place() -> None:
+    ours, theirs = BASE.replace(b"line 3\n", b"x\n"), BASE.replace(b"line 4\n", b"y\n")
+    assert merge(BASE, ours, theirs) == Conflict(3, 5)
+
+
+def test_the_blocks_that_differ_make_the_one_text_of_the_other() -> None:
+    source = random.Random(7)
+    for _ in range(300):
+        a = [b"%d\n" % source.randrange(4) for _ in range(source.randrange(12))]
+        b = [b"%d\n" % source.randrange(4) for _ in range(source.randrange(12))]
+        made: list[bytes] = []
+        at = 0
+        for i1, i2, j1, j2 in changed_blocks(a, b):
+            made += a[at:i1] + b[j1:j2]
+            at = i2
+        assert made + a[at:] == b
+
+
+def test_lines_keep_a_missing_newline() -> None:
+    assert split_lines(b"a\nb") == [b"a\n", b"b"]
+    assert split_lines(b"") == []
+
+
+@pytest.mark.parametrize(
+    ("now", "there"),
+    [
+        (BASE.replace(b"line 9\n", b"before\nnine\nafter\n"), True),
+        (BASE.replace(b"line 8\nline 9\n", b"eight\nnine\n"), True),
+        (BASE.replace(b"line 9\n", b"ninth\n"), False),
+        (BASE.replace(b"line 9\n", b""), False),
+        (BASE.replace(b"line 9\n", b"nine\nline 9\n"), False),
+        (BASE.replace(b"line 9\n", b"other\n").replace(b"line 2\n", b"nine\n"), False),
+    ],
+)
+def test_a_larger_change_contains_a_hunk_that_lies_in_it_whole(now: bytes, there: bool) -> None:
+    hunk = Hunk(1, 9, 9, (b" line 8", b"-line 9", b"+nine", b" line 10"))
+    assert contained(BASE, now, [hunk]) == (frozenset({0}) if there else frozenset())
+
+
+def test_a_removal_is_not_contained_in_a_larger_removal() -> None:
+    hunk = Hunk(1, 9, 9, (b" line 8", b"-line 9", b" line 10"))
+    assert contained(BASE, BASE.replace(b"line 8\nline 9\nline 10\n", b""), [hunk]) == frozenset()
