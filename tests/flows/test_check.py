@@ -143,6 +143,23 @@ def test_a_patch_that_is_no_diff_is_found_before_it_is_needed(data: bytes) -> No
     assert result.failed
 
 
+def test_a_damaged_patch_is_found_with_its_line_and_the_repair() -> None:
+    """https://github.com/tpope/vim-fugitive/issues/551: the counts of a hunk that was edited by hand."""
+    found = only(checked({"patches/a.patch": DIFF.replace(b"@@ -1 +1 @@", b"@@ -1 +1,2 @@")}))
+    assert (found.rule, found.severity) == ("patch-unreadable", "error")
+    assert ": the header says 1 old and 2 new lines, the body has 1 and 1" in found.message
+    assert found.fix is not None
+    assert "are counted anew" in found.fix
+
+
+def test_what_git_tolerates_in_a_patch_is_a_note() -> None:
+    result = checked({"patches/a.patch": DIFF + b"\nby the way\n"})
+    found = only(result)
+    assert (found.rule, found.severity) == ("patch-tolerated", "note")
+    assert "git skips it" in found.message
+    assert not result.failed
+
+
 def test_a_patch_that_two_images_carry_is_judged_once() -> None:
     more = '[images.cpu.baked.one]\npath = "/opt/one"\nimports = ["one"]\npatches = ["patches/a.patch"]\n[suites.b]\nimage = "cpu"\n'
     result = checked({"patches/a.patch": b""}, MANIFEST + more)

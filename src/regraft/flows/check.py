@@ -13,9 +13,11 @@ from regraft.core.spelling import nearest
 from regraft.core.toml_places import At, Path, TomlPlaces
 from regraft.errors import InputError
 from regraft.flows.patch_files import other_bytes
+from regraft.flows.patch_reading import PatchFile, read_carried
 from regraft.flows.ports import ProjectFiles
 from regraft.flows.project import MANIFEST, open_manifest
 
+SHOWN = 5  # remarks on one patch
 FILE_LIMIT = 16 * 1024 * 1024  # bytes of any other file
 
 
@@ -78,18 +80,30 @@ class _Checking(Struct):
             return
         self._patches.add(path)
         data = self._named_file(path, PATCH_LIMIT, named, "patch", "patch files")
-        fault = patch_fault(data) if data is not None else None
+        if data is None:
+            return
         wanted = baked.format(path).sha256
-        if data is not None and wanted is not None and (message := other_bytes(data, wanted)):
+        if wanted is not None and (message := other_bytes(data, wanted)):
             self._say_of(path, named, "patch-differs", message, "put the pinned bytes there again, or pin these")
-        if fault:
-            self._say_of(
-                path,
-                named,
-                "patch-unreadable",
-                f"the patch {fault}",
-                "put the patch there again, or take it out of `patches`",
-            )
+        if fault := patch_fault(data):
+            fix = "put the patch there again, or take it out of `patches`"
+            self._say_of(path, named, "patch-unreadable", f"the patch {fault}", fix)
+        else:
+            self._patch_text(PatchFile(path, data, baked.format(path).strip), named)
+
+    def _patch_text(self, patch: PatchFile, named: Path) -> None:
+        """What can be said of a patch without the files that it is for."""
+        text = read_carried(patch, lambda _: False)
+        for problem in text.problems[:1]:
+            more = f" ({len(text.problems)} such places)" if len(text.problems) > 1 else ""
+            fix = f"a mechanical repair would do: {', '.join(text.offered)}" if text.offered else None
+            message = f"line {problem.line}: {problem.message}{more}"
+            self._say_of(patch.path, named, "patch-unreadable", message, fix)
+        if not text.problems:
+            for remark in text.tolerated[:SHOWN]:
+                self._say_of(
+                    patch.path, named, "patch-tolerated", f"line {remark.line}: {remark.message}", None, "note"
+                )
 
     def _locks(self, manifest: Manifest) -> None:
         for dependency in manifest.dependencies.values():
