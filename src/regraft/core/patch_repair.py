@@ -9,6 +9,7 @@ from regraft.core.patch_scan import HUNK, Scan, scan_lines
 
 _BOM = b"\xef\xbb\xbf"
 _ROUNDS = 100  # each fault may hide the next one
+_LIMIT = 256 * 1024  # bytes: a larger file was not damaged by hand
 
 
 class Repair(Struct, frozen=True):
@@ -19,13 +20,15 @@ class Repair(Struct, frozen=True):
 
 
 def repair(data: bytes, *, crlf_content: bool = False) -> Repair | None:
-    """The mended text, or None where nothing is to be mended, or no mechanical repair makes the file readable.
+    """The mended text, or None where nothing is to be mended, the file is larger than 256 KiB, or no mechanical repair makes the file readable.
 
     Where every line ends in a carriage return, all are taken out; with `crlf_content` only those of the headers, as for a
     file of the upstream that has such line ends itself.
     """
     what: list[str] = []
     text = data
+    if len(data) > _LIMIT:
+        return None
     for step in (_mark, _headers_only if crlf_content else _returns, _end, _blanks, _counts):
         mended, said = step(text)
         if said:

@@ -73,6 +73,8 @@ class Scan(Struct):
 
     def behind(self, at: int, most: int) -> int:
         """The bytes from line `at` on; not counted further than `most`."""
+        if at + most < len(self.lines):
+            return most  # a line has one byte at least
         size = sum(len(line) + 1 for line in self.lines[at : at + most])
         return size - (0 if self.ended or at + most < len(self.lines) or at >= len(self.lines) else 1)
 
@@ -160,19 +162,20 @@ class _Walk:
             return self._corrupt(header)
         old, new = (1 if count is None else _number(count) for count in (match[2], match[4]))
         raw.old_lines, raw.new_lines = raw.old_lines + old, raw.new_lines + new
-        at, changes = header + 1, False
-        while (old or new) and at < len(found.lines):
-            line = found.lines[at]
-            mark = line[:1]
-            if not found.whole(at) or mark not in (b"", b" ", b"-", b"+", b"\\"):
+        at, changes, lines = header + 1, False, found.lines
+        whole = len(lines) - (not found.ended)
+        while (old or new) and at < len(lines):
+            mark = lines[at][:1]
+            if at >= whole:
                 return self._corrupt(at)
-            if mark == b"\\":
-                if len(line) + 1 < _NO_END or not line.startswith(b"\\ "):
-                    return self._corrupt(at)
-            else:
-                changes = changes or mark in (b"-", b"+")
-                old -= mark != b"+"
-                new -= mark != b"-"
+            if mark in (b" ", b""):
+                old, new = old - 1, new - 1
+            elif mark == b"-":
+                old, changes = old - 1, True
+            elif mark == b"+":
+                new, changes = new - 1, True
+            elif len(lines[at]) + 1 < _NO_END or not lines[at].startswith(b"\\ "):
+                return self._corrupt(at)
             at += 1
         if old or new or not changes:
             return self._corrupt(at)

@@ -4,7 +4,7 @@ Two sides with different first folders (`a/` and `b/`, `old/` and `new/`) say it
 decide, by where they exist; files that it creates never do.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
@@ -33,12 +33,20 @@ def find_level(scan: Scan, root: bytes, exists: Exists) -> Level:
     pairs = [_names(scan, raw) for raw in scan.raws]
     said = {level for level in map(_said, pairs) if level is not None}
     deepest = max((name.count(b"/") for pair in pairs for name in pair if name is not None), default=0)
-    tried = {strip: _Trial(scan, strip, root) for strip in range(min(deepest, _DEEPEST) + 1)}
-    viable = {strip: trial for strip, trial in tried.items() if trial.sections is not None}
+    levels = range(min(deepest, _DEEPEST) + 1)
     if len(said) == 1:
         [level] = said
-        return Level(level, remark=_elsewhere(level, viable, exists))
-    return _found(scan, viable, exists)
+        needed = _Trial(scan, level, root).needed()
+        if not needed or any(map(exists, needed)):
+            return Level(level)
+        return Level(level, remark=_elsewhere(level, _viable(scan, levels, root), exists))
+    return _found(scan, _viable(scan, levels, root), exists)
+
+
+def _viable(scan: Scan, levels: Iterable[int], root: bytes) -> dict[int, "_Trial"]:
+    """The levels under which git takes every name."""
+    tried = {strip: _Trial(scan, strip, root) for strip in levels}
+    return {strip: trial for strip, trial in tried.items() if trial.sections is not None}
 
 
 class _Trial:
@@ -97,8 +105,6 @@ def _first_there(trial: _Trial, exists: Exists) -> bytes:
 
 def _elsewhere(level: int, viable: dict[int, _Trial], exists: Exists) -> Remark | None:
     """No file is where the patch says, and all of them are at another level: somebody may have to declare it."""
-    if level in viable and (not (needed := viable[level].needed()) or any(map(exists, needed))):
-        return None
     for strip, trial in viable.items():
         needed = trial.needed()
         if strip != level and needed and all(map(exists, needed)):
