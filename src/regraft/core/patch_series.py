@@ -74,7 +74,9 @@ def _judged(one: Listed, name: str, options: str, before: Iterable[Listed]) -> I
         yield Mistake(one.line, f"{name[:200]!r} is no path below the series file's folder")
     for option in options.split():
         if not _STRIP.fullmatch(option):
-            yield Mistake(one.line, f"{option[:60]!r} is not understood; only a strip level can stand there, such as -p0")
+            yield Mistake(
+                one.line, f"{option[:60]!r} is not understood; only a strip level can stand there, such as -p0"
+            )
     if any(other.path == one.path for other in before):
         yield Mistake(one.line, f"{name[:200]!r} is listed twice")
 
