@@ -49,7 +49,7 @@ OPTIONS = (
 )
 BATCH = 400
 STRICTER = re.compile(
-    r"probably a new file|would make a new file|Git LFS pointer"
+    r"probably a new file|would make a new file|is a symbolic link now|Git LFS pointer"
 )  # where regraft stops on purpose, and git goes on
 
 
@@ -126,7 +126,7 @@ class Oracle:
 
     def check(self, patches: dict[str, bytes]) -> set[str] | None:
         """The folders whose patch git refuses; None where it cannot read one of them."""
-        done = self.run("apply", "--cached", "--check", "-", stdin=b"".join(patches.values()), okay=(0, 1, 128))
+        done = self.run("apply", "--cached", "--check", "-", stdin=b"\n".join(patches.values()), okay=(0, 1, 128))
         if done.returncode == 128:
             return None
         return {
@@ -245,7 +245,7 @@ def refusals(oracle: Oracle, patches: dict[str, bytes]) -> set[str]:
 
 def apply_all(oracle: Oracle, trials: Sequence[Trial], number: int, refused: set[str]) -> None:
     ready = [one for one in trials if one.verdicts[number].state == "applies" and one.name not in refused]
-    if ready and not oracle.apply(b"".join(one.patches[number] for one in ready)):
+    if ready and not oracle.apply(b"\n".join(one.patches[number] for one in ready)):
         for one in ready:
             if not oracle.apply(one.patches[number]):
                 refused.add(one.name)

@@ -53,7 +53,7 @@ def test_a_delta_is_refused_on_other_content(tmp_path: Path) -> None:
     [
         ((b"zcm",), 3, "another length than it says"),
         ((b"",), 3, "another length than it says"),
-        ((b"D12345",), 3, "damaged"),
+        ((b"D12345",), 3, "compressed bytes are damaged"),
         ((), 3, "does not hold"),
         ((), 1 << 40, "at most"),
     ],

@@ -4,12 +4,15 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from regraft.adapters.git import Git
 from regraft.adapters.object_store import ObjectStore
+from regraft.adapters.scratch_index import ScratchIndex
 from regraft.core.objects import Blob, Commit
+from regraft.core.trees import ApplyOutcome
 from regraft.errors import OutsideError
 from regraft.flows.judge import Judged, PatchFile, Series, judge
 
@@ -843,6 +846,73 @@ def test_files_that_are_missing_are_fetched_once_for_the_whole_series(upstream: 
     touched = [upstream.run("rev-parse", f"{commit}:{name}").decode().strip() for name in ("f", "g", "r", "i")]
     assert asked == [sorted(touched)]
     assert series.tree == upstream.by_hand(now, [GOOD, second], tmp_path / "work")
+
+
+def test_each_patch_costs_one_reading_and_each_that_applies_one_application(
+    upstream: Upstream, recording_git: Any, machine: dict[str, str]
+) -> None:
+    patches = [PatchFile("a", GOOD), PatchFile("b", OTHER), PatchFile("c", GOOD)]
+    commit = upstream.commit({"f": PLAIN, "g": lines((10, "X"))})
+    with Git(machine, program=recording_git.program) as git:
+        series = judge(commit, patches, ObjectStore(git, upstream.path), None)
+    assert [one.patch.state for one in series.patches] == ["applies", "conflict", "already-there"]
+    applies = [call for call in recording_git.calls if call[0] == "apply"]
+    assert ["--numstat" in call for call in applies] == [True, True, True, False]
+
+
+class OtherGit(ObjectStore):
+    """A git that applies something else than it is given."""
+
+    def read_tree(self, commit: Commit) -> ScratchIndex:
+        index = super().read_tree(commit)
+
+        class Other(ScratchIndex):
+            def apply(self, patch: bytes, **options: Any) -> ApplyOutcome:
+                return index.apply(self.instead(patch), **options)
+
+            instead = staticmethod(self.instead)
+
+        return Other(self._git, self._repository(), Path(str(index.at.index)))
+
+    instead: Callable[[bytes], bytes]
+
+
+@pytest.mark.parametrize(
+    ("instead", "says"),
+    [
+        (lambda patch: patch.replace(b"+ten", b"+eleven"), "git makes something else of f than regraft does"),
+        (lambda patch: patch.replace(b"-line 10", b"-line X"), "p applies, and git says"),
+    ],
+)
+def test_where_git_disagrees_it_is_an_error_and_never_a_state(
+    instead: Callable[[bytes], bytes], says: str, upstream: Upstream
+) -> None:
+    store = OtherGit(upstream.git, upstream.path)
+    store.instead = instead
+    with pytest.raises(OutsideError) as caught:
+        judge(upstream.commit({"f": PLAIN}), [PatchFile("p", GOOD)], store, None)
+    assert caught.value.code == "engine-disagrees"
+    assert says in caught.value.message
+
+
+def test_the_file_that_a_patch_was_made_on_is_looked_for_in_the_store(upstream: Upstream) -> None:
+    """The change landed, and the line after it was edited: without the base that is a conflict."""
+    patch = upstream.diff({"f": PLAIN}, {"f": CHANGED})
+    now: Files = {"f": lines((10, "ten"), (11, "eleven"))}
+    series = upstream.judge(now, patch)
+    assert (state(series), reason(series)) == ("already-there", "f: a larger change contains it")
+    assert state(upstream.judge(now, patch.replace(b"\nindex ", b"\nindex 1234567890"))) == "conflict"
+
+
+def test_a_declared_strip_level_and_root_are_gits_too(upstream: Upstream, tmp_path: Path) -> None:
+    """A patch that was made for site-packages, on a tree that has the package further down."""
+    now: Files = {"python/sglang/f": PLAIN, "sglang/f": PLAIN}
+    patch = GOOD.replace(b"a/f", b"x/y/sglang/f").replace(b"b/f", b"x/y/sglang/f")
+    files = [PatchFile("p", patch, strip=2, root=b"python/")]
+    commit = upstream.commit(now)
+    series = judge(commit, files, ObjectStore(upstream.git, upstream.path), None)
+    assert state(series) == "applies", reason(series)
+    assert series.tree == upstream.by_hand({**now, "python/sglang/f": CHANGED}, [], tmp_path / "work")
 
 
 def bring_nothing(blobs: Sequence[Blob]) -> None:

@@ -66,20 +66,20 @@ def _with_base(verdict: HunksVerdict, section: Section, content: bytes, base: by
     if verdict.state in ("applies", "already-there") or base is content:
         return verdict, None
     theirs = judge_hunks(base, section.hunks, base=base).content
-    if theirs is not None and theirs != base and three_way.merge(base, content, theirs) == content:
-        kept = [lives_on(hunk, content) for hunk in section.hunks]
-        there = tuple(hunk if keep else _there(hunk) for hunk, keep in zip(verdict.hunks, kept, strict=True))
-        said = None if any(kept) else "a three-way merge with the file that it was made on changes nothing"
-        return HunksVerdict(there, None, verdict.taken), said
-    proved = contained(base, content, section.hunks)
-    hunks = tuple(
-        _there(hunk) if hunk.state == "conflict" and index in proved else hunk
-        for index, hunk in enumerate(verdict.hunks)
-    )
+    merged = theirs is not None and theirs != base and three_way.merge(base, content, theirs) == content
+    if merged:
+        proved = frozenset(number for number, hunk in enumerate(section.hunks) if not lives_on(hunk, content))
+        said = "a three-way merge with the file that it was made on changes nothing"
+    else:
+        larger = contained(base, content, section.hunks)
+        proved = frozenset(number for number in larger if verdict.hunks[number].state == "conflict")
+        said = "a larger change contains it"
+    hunks = tuple(_there(hunk) if number in proved else hunk for number, hunk in enumerate(verdict.hunks))
     changed = HunksVerdict(hunks, None, verdict.taken)
-    if verdict.taken is not None and changed.state != "already-there":
-        return verdict, None  # git takes all of it: then a part that is there already makes it ambiguous
-    return changed, "a larger change contains it" if changed.state == "already-there" else None
+    if changed.state == "already-there":
+        return changed, said
+    # Where git takes all of it, a part that is there already makes it ambiguous.
+    return (changed if verdict.taken is None else verdict), None
 
 
 def _there(hunk: HunkVerdict) -> HunkVerdict:
