@@ -75,6 +75,19 @@ def test_a_tree_is_listed_with_modes_kinds_and_bytes_of_names(tmp_path: Path, gi
     assert store.list_tree(tree)[3].oid == "2" * 40
 
 
+def test_blobs_are_found_by_the_beginning_of_their_name(make_repository: MakeRepository, git: Git) -> None:
+    repository = make_repository()
+    commit = repository.commit("main", {"f": "one\n", "g": "a longer text\n"})
+    short, long = (repository.git("rev-parse", f"{commit}:{name}") for name in ("f", "g"))
+    store = ObjectStore(git, repository.path)
+    assert store.find_blobs([short[:9], long, ABSENT, "1234567", commit]) == {
+        short[:9]: b"one\n",
+        long: b"a longer text\n",
+    }
+    assert store.find_blobs([short, long[:9]], 5) == {short: b"one\n"}
+    assert store.find_blobs([]) == {}
+
+
 def test_blobs_are_read_within_a_limit(make_repository: MakeRepository, git: Git) -> None:
     repository = make_repository()
     commit = repository.commit("main", {"a": "one\n", "b": "two\n\n", "empty": ""})
