@@ -161,7 +161,7 @@ def _carry(
     return files
 
 
-def _history(  # noqa: PLR0913 - all of it is the world
+def _history(  # noqa: PLR0913, PLR0917 - all of it is the world
     maker: _Maker,
     commits: int,
     patched: dict[str, list[str]],

@@ -5,7 +5,7 @@ for the whole difference, which is picked over here.
 """
 
 from collections.abc import Collection, Iterator
-from typing import IO
+from io import BufferedReader
 
 from regraft.adapters.git import At, Git
 from regraft.adapters.object_store import ObjectStore
@@ -124,7 +124,7 @@ class FirstParent:
         return {one: tuple(renames) for one, renames in found.items()}
 
 
-def _records(stream: IO[bytes]) -> Iterator[tuple[tuple[bytes, bytes], list[tuple[bytes, bytes]]]]:
+def _records(stream: BufferedReader) -> Iterator[tuple[tuple[bytes, bytes], list[tuple[bytes, bytes]]]]:
     """Per commit the two fields of the format, and its raw entries as (what changed, path)."""
     head: tuple[bytes, bytes] | None = None
     changes: list[tuple[bytes, bytes]] = []
@@ -141,10 +141,10 @@ def _records(stream: IO[bytes]) -> Iterator[tuple[tuple[bytes, bytes], list[tupl
         yield head, changes
 
 
-def _fields(stream: IO[bytes]) -> Iterator[bytes]:
+def _fields(stream: BufferedReader) -> Iterator[bytes]:
     """What stands between NULs, read piece by piece."""
     rest = b""
-    while piece := stream.read(PIECE):
+    while piece := stream.read1(PIECE):
         *whole, rest = (rest + piece).split(b"\0")
         yield from whole
     if rest:

@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from io import BufferedReader
 from typing import IO
 
 from msgspec import Struct
@@ -102,8 +103,8 @@ class Piped(Struct):
         return self.process.stdin
 
     @property
-    def stdout(self) -> IO[bytes]:
-        assert self.process.stdout is not None
+    def stdout(self) -> BufferedReader:
+        assert isinstance(self.process.stdout, BufferedReader)
         return self.process.stdout
 
     def end(self) -> tuple[int, bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # annotations only, and what they name is half of the package
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from regraft.core.apply_values import Ran, Step, Target, Written
@@ -173,6 +173,12 @@ class HistorySource(Protocol):
 
     def version(self, tree: str, path: bytes, /) -> Version | None:
         """What a tree holds at a path; None for nothing, and for a folder."""
+
+    def versions(self, tree: str, paths: Iterable[bytes], /) -> dict[bytes, Version]:
+        """What stands at those of the paths where a file does."""
+
+    def prefetch(self, blobs: Collection[str], /) -> None:
+        """Have blobs at hand that are going to be read."""
 
     def folder(self, tree: str, path: bytes, /) -> str | None:
         """The tree of a folder."""
