@@ -41,13 +41,13 @@ def walk(  # noqa: PLR0913 - keyword-only but for what is judged where
     A hunk that came in within the range and that nothing has taken back since counts as `already-there`.
     Raises OutsideError: missing-objects, missing-blobs (cannot decide), and what git fails with. That is never a state.
     """
-    paths, deleted = paths_of(texts), _deleted(texts)
+    paths, deleted = paths_of(texts), deleted_names(texts)
     line, fresh = _line(source, tip, paths, deleted, last=last, since=since, recall=recall)
     tree = source.commit(tip).tree
     versions = list(moments(known_at(tree, paths, deleted, source), line))
     source.complete(_needed(versions))
     series = Series(texts, engine, recall)
-    listing = _Listing(source, tree)
+    listing = Listing(source, tree)
     worlds: list[HistoryView] = []
     verdicts: list[tuple[PatchVerdict, ...]] = []
     for number, moment in enumerate(versions):
@@ -81,7 +81,7 @@ def _ahead(some: Sequence[Moment], fresh: int, *, whole: bool) -> dict[str, None
     return dict.fromkeys([*first, *older])
 
 
-class _Listing:
+class Listing:
     """The tip's whole tree, listed when a hint first asks for it."""
 
     def __init__(self, source: HistorySource, tree: str) -> None:
@@ -95,7 +95,7 @@ class _Listing:
         return self._entries
 
 
-def _deleted(texts: Iterable[PatchText]) -> frozenset[str]:
+def deleted_names(texts: Iterable[PatchText]) -> frozenset[str]:
     """The names of the blobs that patches delete: one that stands elsewhere means that the file was moved."""
     sections = (section for text in texts if not text.problems for section in text.sections if section.kind == "delete")
     names = (blob_oid(one.hunks, sha256=False) if one.hunks else one.old_oid or "" for one in sections)
