@@ -141,7 +141,6 @@ def test_line_ends_stay_as_they_are() -> None:
         "a b.patch",
         'q"uote.patch',
         "apo's.patch",
-        "$x.patch",
         "semi;colon.patch",
         "new\nline.patch",
         "*.patch",

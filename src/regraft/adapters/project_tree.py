@@ -1,6 +1,6 @@
 """The files that a project's repository tracks: as they are in its work tree, or as HEAD has them; and changes to them.
 
-The repository's own configuration, hooks and filters run nothing: its index and objects are read from git's private folder.
+No hook, filter or file watcher of the repository runs.
 """
 
 import os
@@ -51,9 +51,8 @@ class WorkTree:
 
     def paths(self) -> tuple[str, ...]:
         """Raises InputError `unmerged`, OutsideError."""
-        store = _store(self._git, self._found, self._root)
-        at = At(git_dir=store.git_dir, index=self._found.folder / "index")
-        listing = _done(self._git.run(["ls-files", "-z", "--stage"], at)).stdout
+        at = At(git_dir=self._found.folder)
+        listing = _done(self._git.run([*_NEUTRAL, "ls-files", "-z", "--stage"], at)).stdout
         found = []
         for record in listing.split(b"\0")[:-1]:
             meta, _, path = record.partition(b"\t")
@@ -81,7 +80,7 @@ class WorkTree:
         Raises OutsideError; `changed-meanwhile` where a file is no longer what it was read as.
         """
         for change in changes:
-            if self._files.read(change.path, len(change.before)) != change.before:
+            if not self._is(change.path, change.before):
                 hint = "run again"
                 raise OutsideError("changed-meanwhile", "the file is not what it was", where=change.path, hint=hint)
         done: list[Change] = []
@@ -97,10 +96,16 @@ class WorkTree:
                 self._put_back(change)
             raise
 
+    def _is(self, path: str, data: bytes) -> bool:
+        try:
+            return self._files.read(path, len(data)) == data
+        except InputError:  # larger, or another kind of thing by now
+            return False
+
     def _put_back(self, change: Change) -> None:
         """As far as the disk lets us; the error that is on its way says the rest."""
         try:
-            if self._files.read(change.path, len(change.before) + 1) != change.before:
+            if not self._is(change.path, change.before):
                 files.write(self._root / change.path, change.before)
         except RegraftError:
             return

@@ -187,6 +187,8 @@ def _with(node: Node, span: Span, redirects: tuple[Redirect, ...]) -> Node:
         return Command(span, node.words, (*node.redirects, *redirects), node.assignments)
     if isinstance(node, Group):
         return Group(span, node.kind, node.body, redirects)
+    if isinstance(node, Negated):
+        return Negated(span, _with(node.item, Span(node.item.span.start, span.stop), redirects))
     if isinstance(node, Pipeline):
         last = _with(node.items[-1], Span(node.items[-1].span.start, span.stop), redirects)
         return Pipeline(span, (*node.items[:-1], last))
