@@ -1,5 +1,5 @@
 """Start-up and planning, as ratios to a bare interpreter on the same machine in the same run, and an apply as a ratio to the
-commands that it runs (`apply.py`). Exit 1: a bound is broken.
+commands that it runs (`apply.py`); patches along an upstream's history beside what people do (`patch.py`). Exit 1: a bound is broken.
 
 `plan` is charged with its own time: the wall time of the whole command less that of the git processes it ran, which a
 `git` first on PATH takes down, and less what that wrapper costs, which is measured in the same run.
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import apply as applying
+import patch as patching
 
 from regraft.demo import world as worlds
 from regraft.demo.world import World
@@ -157,7 +158,8 @@ def main() -> int:
         folder = Path(name).resolve()
         code = report(measure(worlds.outline(folder / "world", os.environ), folder))
         (folder / "apply").mkdir()
-        return code | report_apply(applying.median(applying.measure(folder / "apply")))
+        code |= report_apply(applying.median(applying.measure(folder / "apply")))
+    return code | patching.main()
 
 
 if __name__ == "__main__":

@@ -60,3 +60,23 @@ def test_an_apply_that_costs_more_than_its_commands_allow_is_red(
 def test_the_middle_round_counts(bench: ModuleType) -> None:
     costs = [bench.applying.Cost(wall, 1.0, 1.0) for wall in (9.0, 2.4, 3.0, 2.2)]
     assert bench.applying.median(costs).wall == 2.4
+
+
+@pytest.mark.parametrize(("ratio", "bound", "code"), [(0.3, 1 / 3, 0), (0.4, 1 / 3, 0), (0.5, 1 / 3, 1), (1.1, 1.0, 1)])
+def test_patch_health_that_is_slower_than_its_bound_and_slack_is_red(
+    bench: ModuleType, capsys: pytest.CaptureFixture[str], ratio: float, bound: float, code: int
+) -> None:
+    assert bench.patching.report([bench.patching.Row("ours", "1 ms", ratio, bound)]) == code
+    assert ("and the bound is" in capsys.readouterr().err) is bool(code)
+
+
+def test_the_large_upstream_is_the_same_one_every_time(bench: ModuleType, tmp_path: Path) -> None:
+    worlds = bench.patching.worlds
+    one, two = (worlds.make(tmp_path / name, commits=60, files=400) for name in "ab")
+    assert one.patches == two.patches
+    assert len(one.patches) == worlds.PATCHES
+    assert sum(patch.count(b"diff --git") for patch in one.patches) == worlds.SECTIONS
+    assert sum(patch.count(b"\n@@ ") for patch in one.patches) == worlds.HUNKS
+    heads = {worlds.git(world.repository, "rev-parse", "main") for world in (one, two)}
+    assert len(heads) == 1
+    assert worlds.git(one.repository, "rev-list", "--first-parent", "--count", "main") == b"60\n"

@@ -45,7 +45,8 @@ def test_a_run_that_fails_leaves_nothing(path: Path) -> None:
             memory.put(KEY, b"one")
             raise RuntimeError
 
-    pytest.raises(RuntimeError, fail)
+    with pytest.raises(RuntimeError):
+        fail()
     assert recall(path) is None
 
 
