@@ -86,6 +86,7 @@ def test_changes_of_folder_go_where_they_were_for_the_patch_alone(before: str, a
         (f"{P} || pip install x; b", f"{P} || pip install x; b"),
         (f"a || {P}; b", f"a || {P}; b"),
         (f"a && [ -f x ] || {P} && b", f"a && [ -f x ] || {P} && b"),
+        (f"a && {P} || {P} && b", f"a && {P} || {P} && b"),
         (f"! {P} && b", f"! {P} && b"),
         (f"! {P} || exit 3; b", f"! {P} || exit 3; b"),
         ("! git apply -R --check /tmp/m.patch && git apply /tmp/m.patch; b", "b"),

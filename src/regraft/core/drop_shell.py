@@ -236,7 +236,8 @@ def _gone_of_chain(chain: Chain, cuts: Sequence[Cut]) -> set[int] | None:
         others = [index for index in tails if not cuts[index].whole]
         dead = all(cuts[index].left <= ENDS and not cuts[index].spans for index in others)
         if cuts[head].whole:
-            if not dead:
+            caught = len(others) < len(tails) and any(level != STATE for level in before)
+            if not dead or caught:  # one of those that go would have caught what others let fail
                 return None
             talk = all(level == STATE for level in before) and all(cuts[index].left == IDLE for index in others)
             gone |= {head, *tails} if talk or not before else {head, *(set(tails) - set(others))}

@@ -1,6 +1,7 @@
 """Which words of a Dockerfile or a script mean the patch that is to go."""
 
 import posixpath
+import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
@@ -52,7 +53,10 @@ class Target(Struct, frozen=True):
 
     def concerns(self, text: bytes) -> bool:
         """Whether a text could be about the patch at all: by name, or by a pattern beside a tool that applies patches."""
-        if _bytes(self.name) in text or _bytes(self.stem) in text:
+        stem = _bytes(self.stem)
+        if _bytes(self.name) in text or (
+            stem in text and re.search(rb"(?<![\w-])" + re.escape(stem) + rb"(?![\w-])", text)
+        ):
             return True
         return (b"*" in text or b"{" in text) and (b"apply" in text or b"patch" in text or b" am" in text)
 
