@@ -22,6 +22,10 @@ COMMANDS = {
     "show": "read a plan or a receipt",
     "diff": "compare two plans or receipts",
     "image probe": "what an image really holds, as a baseline",
+    "patch status": "one exact state for each carried patch at each ref",
+    "patch history": "each change of a patch's state, with the upstream commit that made it",
+    "patch why": "who changed a patch's state, what still refers to it, and what to do",
+    "patch refresh": "the same change with new context, written only where it is proved",
     "patch drop": "take a needless patch out, with every use of it that can be edited safely",
 }
 
@@ -39,7 +43,7 @@ def main(argv: list[str] | None = None) -> int:
     if words in (["--version"], ["-V"]):
         return _say(f"regraft {__version__}\n")
     if words in ([], ["--help"], ["-h"], ["help"]):
-        code = _say(_USAGE + "".join(f"  {name:<14}{line}\n" for name, line in COMMANDS.items()))
+        code = _say(_USAGE + "".join(f"  {name:<15}{line}\n" for name, line in COMMANDS.items()))
         return code if words else 2
     import gc  # noqa: PLC0415
 

@@ -2,7 +2,7 @@
 
 import argparse
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("usage", "--at is where to look for proof, and --without-proof looks nowhere", where="--at")
     environ = dict(os.environ)
     project = open_project(args.project)
-    with Git(environ) as git, _proof(args, project, environ) as proof:
+    with Git(environ) as git, _proof(args, project) as proof:
         root = Path(args.project)
         if args.commit is None:
             tree = WorkTree(git, root)
@@ -72,19 +72,18 @@ def run(args: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _proof(args: argparse.Namespace, project: "Project", environ: Mapping[str, str]) -> "Iterator[Proof | None]":
+def _proof(args: argparse.Namespace, project: "Project") -> "Iterator[Proof | None]":
     """Who answers whether the patch can go; None where that is not asked."""
     if args.without_proof:
         yield None
         return
-    from regraft.cli.wiring import upstreams  # noqa: PLC0415
+    from regraft.cli.patch_ports import patch_ports  # noqa: PLC0415
     from regraft.core.ref_parser import parse_ref  # noqa: PLC0415
     from regraft.flows.drop_proof import JudgedProof  # noqa: PLC0415
 
     at = tuple(parse_ref(one) for one in args.at)
-    with upstreams(project, environ) as ports:
-        gate = ports.gate
-        yield JudgedProof(project.manifest, project.files, ports.upstream, gate.store, gate.fetch_blobs, at)
+    with patch_ports(project) as ports:
+        yield JudgedProof(project.manifest, ports, at)
 
 
 def _branch(patch: str) -> str:

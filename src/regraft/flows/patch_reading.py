@@ -1,31 +1,38 @@
 """A carried patch as our own walk of its lines reads it, and as git does, before it is tried anywhere."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from msgspec import Struct
 
 from regraft.core.patch_read import LIMIT, read_patch_text
 from regraft.core.patch_text import PatchText, Problem
 from regraft.core.quoting import quoted
-from regraft.core.trees import shown
-from regraft.flows.ports import GateStore
+from regraft.core.trees import Announced, shown
 
 
 class PatchFile(Struct, frozen=True):
     """One patch file of the project: its path there, its bytes as they are in the checkout, and what the manifest declares.
 
-    `strip` is None where nothing is declared; `root` is "" for the top of the tree.
+    `strip` is None where nothing is declared; `root` is "" for the top of the tree. `merges`: a three-way merge is good enough.
     """
 
     path: str
     data: bytes
     strip: int | None = None
     root: bytes = b""
+    merges: bool = False
+
+
+class GitReader(Protocol):
+    def numstat(self, patch: bytes, *, reverse: bool = False, names: Sequence[str] = ("-p1",)) -> Announced:
+        """`ports.GateStore.numstat`."""
 
 
 def read_carried(patch: PatchFile, exists: Callable[[bytes], bool]) -> PatchText:
     """What the patch says, where files are as `exists` tells. Git is not asked: `confirmed` does that."""
     text = read_patch_text(patch.data, strip=patch.strip, root=patch.root, exists=exists)
+    text.merges = patch.merges
     if text.problems and len(patch.data) <= LIMIT:
         from regraft.core.patch_repair import repair  # noqa: PLC0415 - only a damaged patch needs it
 
@@ -34,7 +41,7 @@ def read_carried(patch: PatchFile, exists: Callable[[bytes], bool]) -> PatchText
     return text
 
 
-def confirmed(text: PatchText, patch: PatchFile, store: GateStore) -> PatchText:
+def confirmed(text: PatchText, patch: PatchFile, store: GitReader) -> PatchText:
     """The same, or with one more problem where git reads the file otherwise than we do: git's word counts."""
     if text.problems:
         return text

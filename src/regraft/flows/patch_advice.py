@@ -1,0 +1,187 @@
+"""What to do about one patch at one ref, with the grounds: drop, refresh, rebuild the image, pin, nothing, or by hand."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct, field
+
+from regraft.core.objects import Commit
+from regraft.core.patch_health import Action, Advice
+from regraft.core.patch_history import Culprit, SeriesHistory, Turn
+from regraft.core.plan import PatchState
+from regraft.core.references import References, in_paths, sorted_out, wanted
+from regraft.flows.patch_judging import Case, Judging, Progress, read_series
+from regraft.flows.patch_remarks import remarks
+from regraft.flows.patch_renew import Renewed, moves, renew
+from regraft.flows.patch_trials import fits_after, fits_without, other_place
+
+FITS: tuple[PatchState, ...] = ("applies", "already-there")
+SHOWN = 3
+
+
+class Later(Struct, frozen=True):
+    """From this commit on the patch fits, up to the head of the branch that is followed. None: the commit was not found."""
+
+    since: Commit | None
+    tag: str | None
+    branch: str
+
+
+class Adviser(Struct):
+    """`baked` tells the commit that an image holds of a dependency, None where that is not known."""
+
+    baked: dict[tuple[str, str], Commit | None]
+    progress: Progress
+    _later: dict[object, SeriesHistory] = field(default_factory=dict)
+
+    def advise(self, case: Case, index: int) -> Advice:
+        """Raises what reading objects and walking history raise."""
+        state = case.history.patches[index].now.state
+        said = tuple(remarks(case, index))
+        if state == "applies":
+            return Advice("nothing", ("it fits",), said)
+        if state == "unreadable":
+            return Advice("by-hand", tuple(_unreadable(case, index)), said)
+        if state == "already-there":
+            return Advice("drop", tuple(_landed(case, index)), said)
+        references = refer(case, index) if state == "target-gone" else None
+        if references is not None and dead(case, index, references):
+            ground = f"what it edits is gone, and nothing at {case.commit[:12]} refers to it"
+            return Advice("drop", (ground,), said, references)
+        action, grounds = self._mend(case, index, state)
+        if references is not None:
+            places = f"{len(references.found)} places at {case.commit[:12]} still refer to what it edits"
+            grounds = (*grounds, places)
+        return Advice(action, grounds, said, references)
+
+    def _mend(self, case: Case, index: int, state: PatchState) -> tuple[Action, tuple[str, ...]]:
+        if state == "partial":
+            trim = "a part of it is there already and the rest still fits: take that part out of the patch"
+            return "by-hand", (trim,)
+        later = self.later(case, index)
+        if later is not None:
+            return self._rebuild(case, later)
+        renewed = renew(case, index)
+        if isinstance(renewed, Renewed):
+            moved = tuple(f"{old} is {new} now" for old, new in renewed.moved)
+            same = "the same change with new context is proved (`regraft patch refresh` writes it)"
+            needed = "still needed: its change is not in the tree"
+            return "refresh", (same, *moved, *(() if moved else (needed,)))
+        if after := fits_after(case, index):
+            tried = [one for one in case.carrier.baked.patches if one not in (after, case.files[index].path)]
+            not_after = f" (tried; not after {', '.join(tried[:SHOWN])})" if tried else " (tried)"
+            return "by-hand", (f"it fits after {after}{not_after}: list it behind that one",)
+        if without := fits_without(case, index):
+            return "by-hand", (f"it fits without the earlier patches of the series: {without} changed the same lines",)
+        if place := other_place(case, index):
+            return "by-hand", (place,)
+        return self._stuck(case, index, renewed[0].reason)
+
+    def _stuck(self, case: Case, index: int, why: str) -> tuple[Action, tuple[str, ...]]:
+        dependency = case.carrier.dependency
+        grounds = [f"no refresh can be proved: {why}"]
+        fitted = last_fit(case, index)
+        if fitted is not None:
+            grounds.append(f"it fitted up to {_named(case, fitted)}")
+        follows = case.name is not None and case.name == f"refs/heads/{dependency.branch}"
+        if fitted is not None and follows and dependency.lock is None:
+            grounds.append(f"{dependency.name} has no `lock`: what is built depends on the day")
+            return "pin", tuple(grounds)
+        return "by-hand", tuple(grounds)
+
+    def _rebuild(self, case: Case, later: Later) -> tuple[Action, tuple[str, ...]]:
+        carrier = case.carrier
+        name = carrier.dependency.name
+        since = f"it fits {name} from {_of(later)} on"
+        key = (carrier.image.name, name)
+        baked = self.baked.get(key)
+        if baked is None:
+            unknown = (
+                f"what {carrier.image.name} holds of {name} is not known (`regraft image probe --write` records it)"
+            )
+            return "by-hand", (since, unknown)
+        if baked == case.commit:
+            older = f"the image holds {case.commit[:12]}, which is older: rebuild the image"
+            return "rebuild", (since, older)
+        return "by-hand", (since, f"{case.commit[:12]} is older: name a newer ref")
+
+    def later(self, case: Case, index: int) -> Later | None:
+        """Whether the patch, which does not fit here, fits at the head of the followed branch, of which this is an older commit."""
+        branch = case.carrier.dependency.branch
+        head = case.upstream.head(branch) if branch else None
+        if branch is None or head is None or head == case.commit or not case.upstream.is_ancestor(case.commit, head):
+            return None
+        key = (case.upstream.url, head, case.commit, case.files)
+        if key not in self._later:
+            texts = read_series(case.files, case.upstream, case.upstream.source.commit(head).tree)
+            asked = Judging(case.carrier, case.upstream, head, texts)
+            self._later[key] = asked.along(self.progress, since=case.commit)
+        found = self._later[key].patches[index]
+        if found.now.state != "applies":
+            return None
+        turn: Turn | None = found.turns[0] if found.turns else None
+        since = turn.by.commit if turn else None
+        return Later(since, _first_tag(case, head, since), branch)
+
+
+def refer(case: Case, index: int) -> References:
+    """What at the ref refers to the files that the patch edits and that are gone."""
+    tree, source = case.tree, case.upstream.source
+    look = wanted(one for one in case.texts[index].sections if source.version(tree, one.old_path) is None)
+    paths = in_paths(look, sorted(entry.path for entry in source.listing(tree)))
+    return sorted_out(look, [*paths, *case.upstream.grep(tree, look.words)])
+
+
+def dead(case: Case, index: int, references: References) -> bool:
+    """Whether all that the patch edits is gone, moved nowhere, and referred to by nothing."""
+    tree, source = case.tree, case.upstream.source
+    there = any(source.version(tree, path) is not None for path in case.texts[index].touched)
+    return not (there or references.found or not references.words or moves(case, index, tree))
+
+
+def last_fit(case: Case, index: int) -> Commit | None:
+    """The newest first-parent commit on which it fitted, before one after which it did not."""
+    for turn in case.history.patches[index].turns:
+        if turn.before.state in FITS and turn.by.parents:
+            return turn.by.parents[0]
+    return None
+
+
+def culprit_line(culprit: Culprit) -> str:
+    pull = f" (#{culprit.pull})" if culprit.pull is not None else ""
+    return f"{culprit.commit[:12]} {culprit.subject!r}{pull}"
+
+
+def _landed(case: Case, index: int) -> Iterator[str]:
+    one = case.history.patches[index]
+    if one.turns:
+        yield f"its change came in with {culprit_line(one.turns[0].culprit)}"
+    else:
+        yield "its change is in the tree"
+    yield "drop it once every ref that is built has it (`regraft patch drop`)"
+
+
+def _unreadable(case: Case, index: int) -> Iterator[str]:
+    yield "the patch file has to be mended first"
+    if offered := case.texts[index].offered:
+        yield f"a mechanical repair would do: {', '.join(offered)}"
+
+
+def _named(case: Case, commit: Commit) -> str:
+    tag = case.upstream.tags.get(commit)
+    return f"{commit[:12]} (tag {tag})" if tag else commit[:12]
+
+
+def _of(later: Later) -> str:
+    tag = f" (in tag {later.tag})" if later.tag else ""
+    return f"{later.since[:12]}{tag}" if later.since else f"somewhere before the head of {later.branch}"
+
+
+def _first_tag(case: Case, head: Commit, since: Commit | None) -> str | None:
+    """The oldest tag on the branch's own line at or after that commit."""
+    if since is None or not case.upstream.tags:
+        return None
+    line = case.upstream.source.line(head, (), since=case.commit).commits
+    if since not in line:
+        return None
+    newer = reversed(line[: line.index(since) + 1])
+    return next((case.upstream.tags[one] for one in newer if one in case.upstream.tags), None)

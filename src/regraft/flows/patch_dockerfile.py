@@ -1,0 +1,76 @@
+"""Where an image's Dockerfile runs `patch`: what that would do with hunks that do not fit, and why it is not safe."""
+
+from collections.abc import Iterator, Sequence
+
+from regraft.core.dockerfile_text import read_dockerfile
+from regraft.core.fuzz_guess import Guess, guesses
+from regraft.core.patch_health import Remark
+from regraft.core.series_state import FITS
+from regraft.core.shell_text import read_shell
+from regraft.core.shell_values import commands_of
+from regraft.core.trees import shown
+from regraft.flows.patch_judging import Case
+from regraft.flows.ports import ProjectFiles
+
+LIMIT = 4 * 1024 * 1024  # bytes of a Dockerfile
+SHOWN = 3
+
+
+def patch_runs(cases: Sequence[Case], files: ProjectFiles) -> Iterator[Remark]:
+    """One remark for each Dockerfile that runs `patch`."""
+    told: set[str] = set()
+    for case in cases:
+        path = case.carrier.image.dockerfile
+        if path is None or path in told:
+            continue
+        told.add(path)
+        data = files.read(path, LIMIT)
+        lines = [*_runs(data)] if data is not None else []
+        if lines:
+            place = f"{files.place(path)}:{lines[0]}"
+            what = [*dict.fromkeys(_would(one) for one in cases if one.carrier.image.dockerfile == path)]
+            yield Remark("runs-patch", f"{place} runs `patch`, {_told([text for text in what if text])}")
+
+
+def _told(would: Sequence[str]) -> str:
+    unsafe = "which leaves out up to two lines of context (fuzz) to make a hunk fit, and may put it in the wrong place"
+    instead = "`git apply` takes exact context only"
+    return "; ".join([unsafe, *(f"it would put {text}" for text in would), instead])
+
+
+def _runs(data: bytes) -> Iterator[int]:
+    for one in read_dockerfile(data).instructions:
+        if one.keyword != "RUN":
+            continue
+        scripts = [one.text] if not one.heredocs else [data[doc.body.start : doc.body.stop] for doc in one.heredocs]
+        words = one.strings
+        if words is not None:
+            if words and words[0].text.rpartition("/")[2] == "patch":
+                yield one.line
+            continue
+        blocks = [block for block in map(read_shell, scripts) if block is not None]
+        if any(command.name.rpartition("/")[2] == "patch" for block in blocks for command in commands_of(block)):
+            yield one.line
+
+
+def _would(case: Case) -> str:
+    """What `patch` would do with hunks of these patches that do not fit, at this ref."""
+    source, tree = case.upstream.source, case.tree
+    found: list[str] = []
+    for index in case.chosen:
+        text, one = case.texts[index], case.history.patches[index].now
+        if one.state in FITS or text.problems:
+            continue
+        for section, verdict in zip(text.sections, one.files, strict=False):
+            failing = [hunk.index for hunk in verdict.hunks if hunk.state == "conflict"]
+            version = source.version(tree, section.path) if failing else None
+            content = source.blob(version.oid) if version is not None else None
+            if content is not None:
+                name = f"{case.files[index].path.rpartition('/')[2]} to {shown(section.path)}"
+                found += [_guess(guess, name, case) for guess in guesses(content, section.hunks, failing)]
+    return ", ".join(found[:SHOWN])
+
+
+def _guess(guess: Guess, name: str, case: Case) -> str:
+    others = f", one of {guess.places + 1} places" if guess.places else ""
+    return f"hunk {guess.index} of {name}:{guess.line} with fuzz {guess.fuzz} at {case.commit[:12]}{others}"

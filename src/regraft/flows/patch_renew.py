@@ -1,0 +1,184 @@
+"""The same change with new context, proved: or what stands in its way."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from regraft.core.culprit import likely_moved
+from regraft.core.file_state import judge_file
+from regraft.core.hunk_state import judge_hunks
+from regraft.core.objects import Tree
+from regraft.core.patch_text import PatchText, Section
+from regraft.core.patch_verdict import connected, judge_patch
+from regraft.core.refreshing import Ground, NewSection, Stuck, carried_over, rewritten, same_lines
+from regraft.core.series_state import judge_series
+from regraft.core.tree_view import Overlay
+from regraft.core.trees import shown
+from regraft.flows.patch_judging import Case, view_of
+from regraft.flows.patch_reading import PatchFile, read_carried
+
+LEAST_DIGITS = 7
+
+
+class Renewed(Struct, frozen=True):
+    """`moved`: files that the patch now edits under another name."""
+
+    file: PatchFile
+    moved: tuple[tuple[str, str], ...]
+
+
+class Standing(Struct, frozen=True):
+    """The tree before a patch of the series: the commit's, with the earlier patches that fit."""
+
+    tree: Tree
+    overlay: Overlay
+
+
+def standing(case: Case, index: int, tree: Tree) -> Standing:
+    view = view_of(case.upstream, tree, case.texts)
+    return Standing(tree, judge_series(case.texts[:index], view).overlay)
+
+
+def last_good(case: Case, index: int) -> Tree | None:
+    """The newest tree in the history that was looked through on which the patch fitted."""
+    for turn in case.history.patches[index].turns:
+        if turn.before.state == "applies" and turn.by.parents:
+            return case.upstream.source.commit(turn.by.parents[0]).tree
+    return None
+
+
+def renew(case: Case, index: int) -> Renewed | tuple[Stuck, ...]:
+    """The patch file for the tree that is there now. Nothing but what was proved: the base is known, the three-way merge is clean,
+    the new text applies at its own lines, and it adds and removes the lines that the old one did.
+    """
+    file, text = case.files[index], case.texts[index]
+    if text.problems:
+        return (Stuck(file.path.encode(), "it cannot be read"),)
+    now = standing(case, index, case.tree)
+    good = last_good(case, index)
+    before = standing(case, index, good) if good is not None else None
+    moved = moves(case, index, now.tree)
+    headers = file.data.split(b"\n")
+    parts: list[tuple[NewSection, Ground] | None] = []
+    stuck: list[Stuck] = []
+    tangled = {number for group in connected(text.sections) if len(group) > 1 for number in group}
+    for number, section in enumerate(text.sections):
+        part = _part(section, _Case(case, now, before, moved, number in tangled), headers)
+        if isinstance(part, Stuck):
+            stuck.append(part)
+        else:
+            parts.append(part)
+    if stuck:
+        return tuple(stuck)
+    data = rewritten(file.data, text, parts)
+    if data is None:
+        return (Stuck(file.path.encode(), "the patch file is laid out in a way that is not rewritten"),)
+    renewed = PatchFile(file.path, data, file.strip, file.root)
+    if why := _doubt(case, index, renewed, parts):
+        return (Stuck(file.path.encode(), why),)
+    names = ((shown(old), shown(new)) for old, new in moved.items())
+    return Renewed(renewed, tuple(names))
+
+
+def moves(case: Case, index: int, tree: Tree) -> dict[bytes, bytes]:
+    """Where files that the patch edits went, as far as the commits that changed its state moved them, and they are there now."""
+    source = case.upstream.source
+    gone = {one.old_path: one for one in case.texts[index].sections if source.version(tree, one.old_path) is None}
+    found: dict[bytes, bytes] = {}
+    for turn in case.history.patches[index].turns:
+        if not gone or turn.culprit.deleted is None:
+            continue
+        commit = source.commit(turn.culprit.commit)
+        if not commit.parents or (parent := source.find(commit.parents[0])) is None:
+            continue
+        for one in source.renames([(parent.tree, commit.tree)]).get((parent.tree, commit.tree), ()):
+            section = gone.get(one.old)
+            there = source.version(tree, one.new)
+            if section is None or there is None:
+                continue
+            source.complete([there.oid])
+            content = source.blob(there.oid)
+            if content is not None and likely_moved(one, section.hunks, content):
+                found[one.old] = one.new
+                del gone[one.old]
+    return found
+
+
+class _Case(Struct, frozen=True):
+    case: Case
+    now: Standing
+    before: Standing | None
+    moved: Mapping[bytes, bytes]
+    tangled: bool
+
+
+def _part(section: Section, one: _Case, headers: Sequence[bytes]) -> tuple[NewSection, Ground] | Stuck | None:
+    overlay = one.now.overlay
+    verdict = judge_file(section, overlay)
+    exact = verdict.state == "applies" and not any(hunk.offset for hunk in verdict.hunks)
+    if section.kind != "edit" or not section.hunks or one.tangled or section.binary is not None:
+        return (
+            None
+            if exact
+            else Stuck(section.path, verdict.reason or f"it is {verdict.state}, and no plain edit of one file")
+        )
+    path = one.moved.get(section.path, section.path)
+    ours = _content(one, path)
+    if ours is None:
+        return Stuck(section.path, verdict.reason or "it is not there")
+    bases = _bases(section, one, ours, fits=verdict.state == "applies" and path == section.path)
+    stuck = Stuck(
+        path, "the file that it was made on is not known: no object here has its name, and it fitted at no commit"
+    )
+    headings = [headers[hunk.line - 1] for hunk in section.hunks]
+    for base in bases:
+        ground = Ground(base, ours, path)
+        part = carried_over(section, ground, headings)
+        if not isinstance(part, Stuck):
+            return part, ground
+        stuck = part
+    return stuck
+
+
+def _content(one: _Case, path: bytes) -> bytes | None:
+    overlay, source = one.now.overlay, one.case.upstream.source
+    if (entry := overlay.entry(path)) is not None:
+        return overlay.content(entry)
+    there = source.version(one.now.tree, path)
+    return source.blob(there.oid) if there is not None else None
+
+
+def _bases(section: Section, one: _Case, ours: bytes, *, fits: bool) -> list[bytes]:
+    """Files that the hunks fit, the likeliest first: the one that is there, the one that the index line names, the last good one."""
+    if fits:
+        return [ours]
+    found: list[bytes] = []
+    name = section.old_oid or ""
+    named = one.now.overlay.blob(name) if len(name) >= LEAST_DIGITS and name.strip("0") else None
+    if named is not None:
+        found.append(named)
+    if one.before is not None and (entry := one.before.overlay.entry(section.path)) is not None:
+        found.append(one.before.overlay.content(entry))
+    return [base for base in found if judge_hunks(base, section.hunks, base=base).state == "applies"]
+
+
+def _doubt(case: Case, index: int, renewed: PatchFile, parts: Sequence[tuple[NewSection, Ground] | None]) -> str | None:
+    """What keeps the new text from being taken, or None."""
+    old, source = case.texts[index], case.upstream.source
+    tree = case.tree
+    text = read_carried(renewed, lambda path: source.version(tree, path) is not None)
+    if text.problems:
+        return f"the new text cannot be read: {text.problems[0].message}"
+    paths = [part[1].path if part else section.path for section, part in zip(old.sections, parts, strict=True)]
+    if not same_lines(old, text) or [section.path for section in text.sections] != paths:
+        return "the new text would not add and remove the same lines in the same files"
+    texts: list[PatchText] = [*case.texts[:index], text]
+    overlay = judge_series(texts[:-1], view_of(case.upstream, tree, texts)).overlay
+    verdict = judge_patch(text, overlay)
+    if verdict.state != "applies" or any(hunk.offset for one in verdict.files for hunk in one.hunks):
+        return f"the new text does not apply at its own lines: {verdict.reason or verdict.state}"
+    for path, part in zip(paths, parts, strict=True):
+        made = verdict.results.get(path)
+        if part is not None and (made is None or made.content != part[0].content):
+            return "the new text makes something else than the three-way merge"
+    return None

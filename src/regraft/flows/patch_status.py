@@ -1,0 +1,111 @@
+"""`regraft patch status`: each carried patch at each ref, with its state, who changed it, and what to do."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct
+
+from regraft.core.baseline_document import decode_baseline, path_of
+from regraft.core.document import LIMIT
+from regraft.core.manifest import Image, Manifest
+from regraft.core.objects import Commit
+from regraft.core.patch_health import HunkState, Remark, Row
+from regraft.core.patch_history import SeriesHistory
+from regraft.core.patch_verdict import PatchVerdict
+from regraft.core.refs import Ref
+from regraft.core.trees import printable, shown
+from regraft.flows.patch_advice import Adviser
+from regraft.flows.patch_dockerfile import patch_runs
+from regraft.flows.patch_files import sha256
+from regraft.flows.patch_judging import Carrier, Case, Judging, LookUp, Progress, carriers, judged
+from regraft.flows.ports import ProjectFiles
+
+_SAID = ("judged-without", "carriage-returns", "commit-in-name", "looks-solved", "made-for")
+
+
+class Asked(Struct, frozen=True):
+    """What a command line names. Nothing of a kind: all of them; no ref: the branch that each dependency follows."""
+
+    patches: tuple[str, ...] = ()
+    refs: tuple[Ref, ...] = ()
+    image: str | None = None
+    dependency: str | None = None
+
+
+class Status(Struct, frozen=True):
+    """`carried`: whether the manifest has any patch that was asked about. `remarks` are about images."""
+
+    rows: tuple[Row, ...]
+    remarks: tuple[Remark, ...] = ()
+    cases: tuple[Case, ...] = ()
+
+    @property
+    def stops(self) -> bool:
+        return any(row.stops for row in self.rows)
+
+
+class Ports(Struct, frozen=True):
+    files: ProjectFiles
+    look_up: LookUp
+    progress: Progress
+
+
+def status(
+    manifest: Manifest, asked: Asked, ports: Ports, judge: Callable[[Judging], SeriesHistory] | None = None
+) -> Status:
+    """Raises InputError for names, refs and patch files; OutsideError where git, a server or the disk failed.
+
+    `judge` walks history in another range than back to the last change of each state.
+    """
+    chosen = carriers(manifest, asked.patches, asked.image, asked.dependency)
+    if not chosen:
+        return Status(())
+    deep = judge or (lambda one: one.deep_enough(ports.progress))
+    cases = judged(chosen, asked.refs, ports.look_up, ports.files, deep)
+    adviser = Adviser(_baked(chosen, ports.files), ports.progress)
+    rows = tuple(_row(case, index, adviser) for case in cases for index in case.chosen)
+    return Status(rows, tuple(patch_runs(cases, ports.files)), tuple(cases))
+
+
+def hunks_of(verdict: PatchVerdict) -> Iterator[HunkState]:
+    for file in verdict.files:
+        for hunk in file.hunks:
+            yield HunkState(shown(file.path), hunk.index, hunk.state, hunk.offset, hunk.reason)
+        if not file.hunks:
+            yield HunkState(shown(file.path), None, file.state, None, file.reason)
+
+
+def _row(case: Case, index: int, adviser: Adviser) -> Row:
+    history = case.history.patches[index]
+    advice = adviser.advise(case, index)
+    said = [one.message for one in advice.remarks if one.code in _SAID]
+    reason = "; ".join(filter(None, (history.now.reason, *said))) or None
+    return Row(
+        case.carrier.image.name,
+        case.carrier.dependency.name,
+        case.files[index].path,
+        sha256(case.files[index]),
+        printable(case.ref),
+        case.commit,
+        history.now.state,
+        reason,
+        tuple(hunks_of(history.now)),
+        history.turns[0].culprit if history.turns else None,
+        advice,
+        history.turns,
+        case.history.commits,
+        case.history.reaches,
+    )
+
+
+def _baked(
+    chosen: Sequence[tuple[Carrier, tuple[int, ...]]], files: ProjectFiles
+) -> dict[tuple[str, str], Commit | None]:
+    """What the images hold, as far as their baselines say it. Raises InputError for a damaged one."""
+    found: dict[tuple[str, str], Commit | None] = {}
+    images: dict[str, Image] = {one.image.name: one.image for one, _ in chosen}
+    for name in images:
+        data = files.read(path_of(name), LIMIT)
+        if data is not None:
+            held = decode_baseline(data, name, files.place(path_of(name))).dependencies
+            found.update({(name, dependency): one.commit for dependency, one in held.items()})
+    return found

@@ -1,0 +1,54 @@
+"""What is found by trying, for a patch that does not fit: behind another patch, without the earlier ones, at another path."""
+
+from regraft.core.hunk_state import judge_hunks
+from regraft.core.patch_verdict import judge_patch
+from regraft.core.series_state import judge_series
+from regraft.core.tree_view import Overlay
+from regraft.core.trees import shown
+from regraft.flows.patch_judging import Case, view_of
+
+
+def fits_after(case: Case, index: int) -> str | None:
+    """The path of a later patch of the series behind which it fits; found by trying, not from names."""
+    view = view_of(case.upstream, case.tree, case.texts)
+    before = judge_series(case.texts[:index], view).overlay
+    for number in range(index + 1, len(case.texts)):
+        if case.texts[number].problems:
+            continue
+        overlay = Overlay(before)
+        first = judge_patch(case.texts[number], overlay)
+        if first.state != "applies":
+            continue
+        overlay.put(first.results)
+        if judge_patch(case.texts[index], overlay).state == "applies":
+            return case.files[number].path
+    return None
+
+
+def fits_without(case: Case, index: int) -> str | None:
+    """The earlier patch of the series that changed what this one needs, where it fits the upstream's own tree."""
+    view = view_of(case.upstream, case.tree, case.texts)
+    text = case.texts[index]
+    if not index or judge_patch(text, view).state != "applies":
+        return None
+    touched = text.touched
+    earlier = [file.path for file, one in zip(case.files[:index], case.texts, strict=False) if one.touched & touched]
+    return earlier[-1] if earlier else None
+
+
+def other_place(case: Case, index: int) -> str | None:
+    """A rewritten header, where the only file of the same name is one that the hunks fit."""
+    source, tree = case.upstream.source, case.tree
+    for section in case.texts[index].sections:
+        if section.kind != "edit" or not section.hunks or source.version(tree, section.path) is not None:
+            continue
+        leaf = section.path.rpartition(b"/")[2]
+        alike = [one for one in source.listing(tree) if one.path.rpartition(b"/")[2] == leaf and one.kind == "blob"]
+        if len(alike) != 1:
+            continue
+        source.complete([alike[0].oid])
+        content = source.blob(alike[0].oid)
+        if content is not None and judge_hunks(content, section.hunks).state == "applies":
+            path = shown(alike[0].path)
+            return f"the hunks fit {path}, the only file of that name; its header would be: --- a/{path} +++ b/{path}"
+    return None
