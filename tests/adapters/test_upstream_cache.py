@@ -11,6 +11,7 @@ from typing import Protocol
 
 import pytest
 
+from regraft.adapters.cache_folder import locked
 from regraft.adapters.git import Git
 from regraft.adapters.object_reader import ObjectReader
 from regraft.adapters.upstream_cache import CachedUpstream, UpstreamCache, cache_folder_of
@@ -246,7 +247,7 @@ def test_a_lock_that_is_held_too_long_is_said(
     free = threading.Event()
 
     def hold() -> None:
-        with patient._locked(patient._own(remote)):
+        with locked(patient._own(remote), 5):
             held.set()
             free.wait(10)
 

@@ -420,3 +420,41 @@ def test_a_partial_repository_that_lacks_a_file_cannot_decide(
         go([patch])
     assert caught.value.code == "missing-blobs"
     assert "cannot decide: blob missing" in caught.value.message
+
+
+class Server(Protocol):
+    url: str
+
+
+def test_a_clone_without_files_has_the_same_verdicts_by_one_more_fetch(  # noqa: PLR0917 - fixtures
+    world: World, go: Walk, git_server: Server, tmp_path: Path, machine: dict[str, str], recording_git: Recording
+) -> None:
+    base = world.commit("begin", {"f": numbered(), "g": numbered()})
+    patches = [
+        carried(world, base, {"f": numbered(line_30="patched")}),
+        carried(world, base, {"g": numbered(line_5="x")}),
+    ]
+    stranger = patches[1].replace(b"index ", b"index 1111").replace(b"+x", b"+y")  # made on a file that nobody has
+    stranger = b"\n".join(
+        line[:6] + b"1" * 40 + line[50:] if line.startswith(b"index ") else line for line in stranger.split(b"\n")
+    )
+    world.commit(
+        "rewrite around it", {"f": numbered(line_27="a", line_28="b", line_29="c", line_30="patched", line_31="d")}
+    )
+    world.commit("drop g", {"g": None})
+    world.repository.git("config", "uploadpack.allowAnySHA1InWant", "true")
+    for some in (patches, [*patches, stranger]):
+        here = go(some)
+        with Git(machine, program=recording_git.program) as git:
+            cache = UpstreamCache(git, tmp_path / f"cold{len(some)}", tmp_path, {})
+            upstream = cache.open(Remote(f"{git_server.url}/sgl-project/sglang"))
+            before = len(recording_git.calls)
+            with UpstreamHistory.reading(git, cache, upstream) as source:
+                cold = walk(read(some), upstream.refs["refs/heads/main"], source)
+        assert [one.now for one in cold.patches] == [one.now for one in here.patches]
+        assert [turns(cold, number) for number in range(len(some))] == [
+            turns(here, number) for number in range(len(some))
+        ]
+        calls = [call for call in recording_git.calls[before:] if call[0] != "config"]
+        assert len(calls) <= (6 if some is patches else 7)
+    assert here.patches[0].now.state == "already-there"

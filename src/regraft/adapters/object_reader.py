@@ -5,7 +5,7 @@ Objects are asked for by name only, never by `commit:path`: a path may hold a li
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, Self
 
@@ -121,7 +121,7 @@ class ObjectReader:
         if oid in self._trees:
             self._trees.move_to_end(oid)
             return self._trees[oid]
-        found = _entries(self._must(oid, b"tree"), len(oid) // 2)
+        found = _entries(self._must(oid, b"tree"), len(oid))
         self._keep_tree(oid, found)
         return found
 
@@ -133,7 +133,7 @@ class ObjectReader:
     def _prefetch_trees(self, oids: Iterable[str]) -> None:
         for oid, data in self.each(oid for oid in dict.fromkeys(oids) if oid not in self._trees):
             if data is not None:
-                self._keep_tree(oid, _entries(data, len(oid) // 2))
+                self._keep_tree(oid, _entries(data, len(oid)))
 
     def versions(self, tree: str, paths: Iterable[bytes]) -> dict[bytes, Version]:
         """What stands at those of the paths where a file does. Folders of one level are asked for in one go."""
@@ -187,6 +187,22 @@ class ObjectReader:
                         yield Entry(mode, "commit" if mode == SUBMODULE else "blob", inner, above + name)
             waiting = below
 
+    def named(self, tree: str, names: Collection[bytes]) -> Iterator[Entry]:
+        """The files anywhere in a tree that have one of these names. Folders are not remembered: it looks at all of them once."""
+        waiting = [(tree, b"")]
+        while waiting:
+            below: list[tuple[str, bytes]] = []
+            for (oid, above), (_, data) in zip(waiting, self.each([oid for oid, _ in waiting]), strict=True):
+                if data is None:
+                    raise _missing(oid)
+                for mode, name, inner in _pattern(len(oid)).findall(data):
+                    if mode == b"40000":
+                        below.append((inner.hex(), above + name + b"/"))
+                    elif name in names:
+                        plain = mode.decode("ascii")
+                        yield Entry(plain, "commit" if plain == SUBMODULE else "blob", inner.hex(), above + name)
+            waiting = below
+
     def _one(self, oid: str, kind: bytes) -> bytes | None:
         self._ask([oid])
         found = self._answer()
@@ -234,10 +250,13 @@ def _missing(oid: str) -> OutsideError:
     return OutsideError("missing-objects", f"objects are not here: {oid}", hint=hint)
 
 
-def _entries(data: bytes, size: int) -> dict[bytes, Version]:
+def _entries(data: bytes, digits: int) -> dict[bytes, Version]:
     """A tree object: `mode name NUL oid`, one after the other."""
-    pattern = _SHORT if size == 20 else _LONG
-    return {name: Version(mode.decode("ascii"), oid.hex()) for mode, name, oid in pattern.findall(data)}
+    return {name: Version(mode.decode("ascii"), oid.hex()) for mode, name, oid in _pattern(digits).findall(data)}
+
+
+def _pattern(digits: int) -> re.Pattern[bytes]:
+    return _SHORT if digits == 40 else _LONG
 
 
 def _parsed(oid: Commit, data: bytes) -> CommitObject:

@@ -11,22 +11,18 @@ configuration in the cache counts and nothing is fetched by itself (adapters.obj
 """
 
 import contextlib
-import fcntl
 import hashlib
-import os
 import re
 import secrets
 import shutil
-import stat
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec import Struct
 
 from regraft.adapters import files
 from regraft.adapters.bare_repository import make_bare
+from regraft.adapters.cache_folder import locked, own_folder, sweep
 from regraft.adapters.git import At, Git
 from regraft.adapters.git_folder import GitFolder, find
 from regraft.adapters.object_store import ObjectStore
@@ -36,13 +32,10 @@ from regraft.core import remote_failures
 from regraft.core.objects import Blob, Commit, parse_commit
 from regraft.core.repository_url import parse_repository_url, public
 from regraft.core.resolution import Remote, Tip, parse_tips
-from regraft.errors import InputError, OutsideError, RefusedError
+from regraft.errors import InputError, OutsideError
 
 BATCH = 10_000  # hashes on one command line
 WAIT = 600.0  # seconds for another process that fetches the same
-
-_POLL = 0.1
-_LEFT_OVER = re.compile(r"tmp_(?:pack|idx|rev|obj)_.*|pack-.*\.keep")
 
 
 def cache_folder_of(environ: Mapping[str, str]) -> Path:
@@ -98,7 +91,7 @@ class UpstreamCache:
             return self._local(remote, extra)
         folder = self._own(remote)
         if refresh:
-            with self._locked(folder):
+            with locked(folder, self._wait):
                 self._refresh(remote, folder, extra)
         elif not (folder / "commits.git").is_dir():
             raise OutsideError(
@@ -114,28 +107,38 @@ class UpstreamCache:
             folder=folder,
         )
 
-    def fetch_blobs(self, upstream: CachedUpstream, blobs: Sequence[Blob]) -> None:
-        """Bring files that were left out into the upstream's store, by one fetch.
+    def fetch_blobs(self, upstream: CachedUpstream, blobs: Sequence[Blob], helpful: Sequence[Blob] = ()) -> None:
+        """Bring files that were left out into the upstream's store, by one fetch. `helpful` ones may be nobody's.
 
         Raises OutsideError `missing-blobs` ("cannot decide") where the server does not hand them out, and what a fetch raises.
         """
-        folder, remote = upstream.folder, upstream.remote
+        remote = upstream.remote
         wanted = list(dict.fromkeys(blobs))
-        if not wanted:
-            return
         if parse_repository_url(remote.url).local:
-            raise _undecided(wanted, remote, "this folder does not have them; fetch them there")
-        with self._locked(folder):
-            repository = self._made(folder / "files.git")
-            for start in range(0, len(wanted), BATCH):
-                completed = self._scratch.fetch(remote, repository, wanted[start : start + BATCH])
-                text = said(completed)
-                if completed.returncode != 0 and not (
-                    remote_failures.wants_no_hash(text) or remote_failures.missing_object(text)
-                ):
-                    raise self._scratch.failed(remote, completed)
-        if lost := upstream.store.missing(wanted):
+            if wanted:
+                raise _undecided(wanted, remote, "this folder does not have them; fetch them there")
+            return
+        if not wanted and not helpful:
+            return
+        with locked(upstream.folder, self._wait):
+            repository = self._made(upstream.folder / "files.git")
+            refused = self._fetch_files(remote, repository, list(dict.fromkeys([*wanted, *helpful])))
+            if refused and wanted and helpful:  # a server that lacks one hands out none
+                self._fetch_files(remote, repository, wanted)
+        if wanted and (lost := upstream.store.missing(wanted)):
             raise _undecided(lost, remote, "the server does not hand them out by their names")
+
+    def _fetch_files(self, remote: Remote, repository: Path, wanted: Sequence[str]) -> bool:
+        """Whether the server refused to hand out some of them."""
+        refused = False
+        for start in range(0, len(wanted), BATCH):
+            completed = self._scratch.fetch(remote, repository, wanted[start : start + BATCH])
+            text = said(completed)
+            if completed.returncode != 0:
+                if not (remote_failures.wants_no_hash(text) or remote_failures.missing_object(text)):
+                    raise self._scratch.failed(remote, completed)
+                refused = True
+        return refused
 
     def _store(self, folder: Path) -> ObjectStore:
         objects = [folder / name / "objects" for name in ("commits.git", "files.git")]
@@ -167,44 +170,13 @@ class UpstreamCache:
         name = re.sub(r"[^A-Za-z0-9.-]+", "-", text.rstrip("/").rpartition("/")[2].removesuffix(".git"))[:40].strip(
             ".-"
         )
-        folder = (
-            self._folder
-            / "upstreams"
-            / f"{name or 'upstream'}-{hashlib.sha256(text.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}"
-        )
-        try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            for one in (self._folder, folder):
-                _check(one)
-        except OSError as error:
-            raise files.outside(error, str(folder)) from None
-        return folder
-
-    @contextmanager
-    def _locked(self, folder: Path) -> Iterator[None]:
-        """One fetch at a time; the lock goes with the process that holds it."""
-        handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        try:
-            deadline = time.monotonic() + self._wait
-            while True:
-                try:
-                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    if time.monotonic() >= deadline:
-                        hint = "wait for it, or name another folder in REGRAFT_CACHE"
-                        raise OutsideError(
-                            "locked", "another process fetches into it", where=str(folder), hint=hint
-                        ) from None
-                    time.sleep(_POLL)
-            yield
-        finally:
-            os.close(handle)
+        digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        return own_folder(self._folder, "upstreams", f"{name or 'upstream'}-{digest}")
 
     def _refresh(self, remote: Remote, folder: Path, extra: Sequence[str]) -> None:
         self._made(folder / "files.git")  # before anybody reads: git looks once where else there are objects
         repository = self._made(folder / "commits.git")
-        _sweep(repository)
+        sweep(repository)
         refspecs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", *(f"+{name}:{name}" for name in extra)]
         completed = self._scratch.fetch(remote, repository, refspecs, prune=True)
         if completed.returncode != 0:
@@ -237,25 +209,6 @@ class UpstreamCache:
             if "commit" in (kind, inner_kind):
                 refs[name] = parse_commit(oid if kind == "commit" else inner)
         return refs
-
-
-def _sweep(repository: Path) -> None:
-    """What a killed fetch left: half a pack, a lock of a ref. Under our own lock nobody else is at work here."""
-    for folder in (repository / "objects" / "pack", repository / "objects"):
-        for path in folder.iterdir():
-            if _LEFT_OVER.fullmatch(path.name):
-                path.unlink(missing_ok=True)
-    for path in (*repository.glob("*.lock"), *repository.glob("refs/**/*.lock")):
-        path.unlink(missing_ok=True)
-
-
-def _check(folder: Path) -> None:
-    found = folder.lstat()
-    hint = "take it away, or name another place in REGRAFT_CACHE"
-    if stat.S_ISLNK(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & stat.S_IWOTH:
-        raise RefusedError(
-            "cache-not-ours", "a link, another user's, or others may write here", where=str(folder), hint=hint
-        )
 
 
 def _shallow(git_dir: Path) -> frozenset[str]:

@@ -43,10 +43,15 @@ class UpstreamHistory:
     def renames(self, pairs: Collection[tuple[Tree, Tree]]) -> dict[tuple[Tree, Tree], tuple[Renamed, ...]]:
         return self._first_parent.renames(pairs)
 
-    def complete(self, blobs: Collection[str]) -> None:
+    def complete(self, blobs: Collection[str], helpful: Collection[str] = ()) -> None:
         if self._upstream.partial:
-            missing = self._upstream.store.missing([Blob(one) for one in blobs])
-            self._cache.fetch_blobs(self._upstream, missing)
+            missing = self._upstream.store.missing([Blob(one) for one in (*blobs, *helpful)])
+            needed = set(blobs)
+            self._cache.fetch_blobs(
+                self._upstream,
+                [one for one in missing if one in needed],
+                [one for one in missing if one not in needed],
+            )
 
     def commit(self, oid: Commit) -> CommitObject:
         return self._reader.commit(oid)
@@ -68,6 +73,9 @@ class UpstreamHistory:
 
     def listing(self, tree: str, prefix: bytes = b"") -> Iterator[Entry]:
         return self._reader.listing(tree, prefix)
+
+    def named(self, tree: str, names: Collection[bytes]) -> Iterator[Entry]:
+        return self._reader.named(tree, names)
 
     def blob(self, oid: str) -> bytes | None:
         return self._reader.blob(oid)

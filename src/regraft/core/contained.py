@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from regraft.core.line_diff import Block, changed_blocks, split_lines
+from regraft.core.line_diff import Block, split_lines, text_blocks
 from regraft.core.patch_text import Hunk
 from regraft.core.patterns import regex
 
@@ -21,14 +21,14 @@ class Run(Struct, frozen=True):
 
 def contained(base: bytes, now: bytes, hunks: Sequence[Hunk]) -> frozenset[int]:
     """The hunks (indexes from 0) of which every run is proved to be in `now`. They must fit `base` at their own lines."""
-    old, new = split_lines(base), split_lines(now)
-    blocks = changed_blocks(old, new)
+    old, new, blocks = text_blocks(base, now)
     return frozenset(
-        index for index, hunk in enumerate(hunks) if all(_proved(run, old, new, blocks) for run in _runs(hunk))
+        index for index, hunk in enumerate(hunks) if all(_proved(run, old, new, blocks) for run in runs_of(hunk))
     )
 
 
-def _runs(hunk: Hunk) -> Iterator[Run]:
+def runs_of(hunk: Hunk) -> Iterator[Run]:
+    """What a hunk changes, by the line numbers that it names."""
     at = max(hunk.start - 1, 0)
     start = at
     added: list[bytes] = []
@@ -62,6 +62,14 @@ def _proved(run: Run, old: Sequence[bytes], new: Sequence[bytes], blocks: Sequen
         stays = removed and _count(new[j1:j2], removed) > _count(run.added, removed)
         return bool(telling and came_in and not stays)
     return False
+
+
+def came_twice(run: Run, base: bytes, now: bytes, after: bytes) -> bool:
+    """Whether what a run adds stands in `now` more often than in the base, and once more in `after`."""
+    if not any(_TELLING.search(line) for line in run.added):
+        return False
+    before, there, then = (_count(split_lines(text), run.added) for text in (base, now, after))
+    return before < there < then
 
 
 def _count(lines: Sequence[bytes], block: Sequence[bytes]) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
-from regraft.core.line_diff import changed_blocks, split_lines
+from regraft.core.line_diff import text_blocks
 from regraft.core.objects import Commit, Tree
 from regraft.core.patch_history import Renamed, Version, View
 from regraft.core.patch_text import Hunk
@@ -125,9 +125,7 @@ def rewritten(old: bytes, new: bytes, near: tuple[int, int] | None) -> tuple[int
     `near` are the first and last line of the place of interest: only changes there count, if there are any.
     None where nothing changed.
     """
-    blocks = [
-        (start + 1, max(end, start + 1)) for start, end, _, _ in changed_blocks(split_lines(old), split_lines(new))
-    ]
+    blocks = [(start + 1, max(end, start + 1)) for start, end, _, _ in text_blocks(old, new)[2]]
     if not blocks:
         return None
     inside = [(start, end) for start, end in blocks if near is None or (start <= near[1] and end >= near[0])]

@@ -18,7 +18,7 @@ class HistoryView:
     """`core.tree_view.View` over some paths. `known` has the wanted ones that are there, and besides them
 
     whatever stands above or below an absent one, and files anywhere that hold what a patch deletes.
-    `listing` gives every entry of the tree, where hints are wanted at all. `missed` are blobs that were looked for in vain.
+    `listing` gives the tree's entries, or those that are called like a wanted one, where hints are wanted at all. `missed` are blobs that were looked for in vain.
     """
 
     sha256 = False
@@ -67,7 +67,7 @@ class HistoryView:
         return any(other.startswith(below) for other, _ in self.extras)
 
     def paths(self) -> Iterable[bytes]:
-        return self._listing().keys() if self._listing is not None else self.known.keys()
+        return self.known.keys() if self._listing is None else self.known.keys() | self._listing().keys()
 
 
 class Tree(Protocol):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 MOST = 1500  # lines in the shortest script; beyond that an approximate one is taken
 
@@ -14,6 +15,13 @@ def split_lines(text: bytes) -> list[bytes]:
     lines = [line + b"\n" for line in text.split(b"\n")]
     last = lines.pop().removesuffix(b"\n")
     return [*lines, last] if last else lines
+
+
+@lru_cache(maxsize=8)
+def text_blocks(a: bytes, b: bytes) -> tuple[Sequence[bytes], Sequence[bytes], Sequence[Block]]:
+    """The lines of both texts, and what differs. The latest ones are remembered: several proofs ask for the same."""
+    one, two = split_lines(a), split_lines(b)
+    return one, two, changed_blocks(one, two)
 
 
 def changed_blocks(a: Sequence[bytes], b: Sequence[bytes]) -> list[Block]:

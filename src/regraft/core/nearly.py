@@ -1,6 +1,7 @@
 """What a hunk that does not fit lacks, where it is next to nothing."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
 from regraft.core.patch_text import Hunk
@@ -50,8 +51,15 @@ def differs_only_in(hunk: Hunk, content: bytes) -> Literal["white space", "the n
         return "the newline at the end of the file"
     if _contains(have, old):
         return None
-    plain, wanted = ([b" ".join(line.split()) for line in lines] for lines in (have, old))
-    return "white space" if _contains(plain, wanted) else None
+    wanted = b"\n" + b"\n".join(b" ".join(line.split()) for line in old) + b"\n"
+    return "white space" if wanted in _plain(content) else None
+
+
+@lru_cache(maxsize=4)
+def _plain(content: bytes) -> bytes:
+    """Its lines with single blanks, framed by newlines. Each hunk of a file asks for it."""
+    lines = content.removesuffix(b"\n").split(b"\n")
+    return b"\n" + b"\n".join(b" ".join(line.split()) for line in lines) + b"\n"
 
 
 def _contains(lines: Sequence[bytes], block: Sequence[bytes]) -> bool:

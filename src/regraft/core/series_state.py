@@ -44,9 +44,11 @@ def _landed_below(
     texts: Sequence[PatchText], verdicts: Sequence[PatchVerdict], view: View, judge: JudgePatch
 ) -> dict[int, PatchVerdict]:
     """Patches that do not show because later ones of the series, which are there too, changed the same lines."""
-    touched = [{path for one in text.sections for path in (one.path, one.old_path)} for text in texts]
     open_ones = [number for number, one in enumerate(verdicts) if one.state in ("conflict", "partial", "target-gone")]
     there = [number for number, one in enumerate(verdicts) if one.state == "already-there"]
+    if not open_ones or not there:
+        return {}
+    touched = [{path for one in text.sections for path in (one.path, one.old_path)} for text in texts]
     if not any(number < later and touched[number] & touched[later] for number in open_ones for later in there):
         return {}
     found: dict[int, PatchVerdict] = {}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from regraft.core.line_diff import Block, changed_blocks, split_lines
+from regraft.core.line_diff import Block, text_blocks
 
 
 class Conflict(Struct, frozen=True):
@@ -18,8 +18,9 @@ def merge(base: bytes, ours: bytes, theirs: bytes) -> bytes | Conflict:
     """The merged file, or the first place where it cannot be merged."""
     if base in (ours, theirs) or ours == theirs:
         return theirs if base == ours else ours
-    old, one, two = split_lines(base), split_lines(ours), split_lines(theirs)
-    groups = _grouped(changed_blocks(old, one), changed_blocks(old, two))
+    old, one, mine = text_blocks(base, ours)
+    _, two, others = text_blocks(base, theirs)
+    groups = _grouped(mine, others)
     result: list[bytes] = []
     at = 0
     for mine, other in groups:

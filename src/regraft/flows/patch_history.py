@@ -19,6 +19,7 @@ from regraft.flows.patch_culprits import culprits
 from regraft.flows.patch_kept import kept
 from regraft.flows.ports import HistorySource
 
+FULL = (40, 64)  # digits of a name
 AHEAD = 64  # versions whose files are asked for in one go
 
 Progress = Callable[[int, int], None]
@@ -45,9 +46,9 @@ def walk(  # noqa: PLR0913 - keyword-only but for what is judged where
     line, fresh = _line(source, tip, paths, deleted, last=last, since=since, recall=recall)
     tree = source.commit(tip).tree
     versions = list(moments(known_at(tree, paths, deleted, source), line))
-    source.complete(_needed(versions))
+    source.complete(_needed(versions), _bases(texts))
     series = Series(texts, engine, recall)
-    listing = Listing(source, tree)
+    namesakes = Namesakes(source, tree, paths)
     worlds: list[HistoryView] = []
     verdicts: list[tuple[PatchVerdict, ...]] = []
     for number, moment in enumerate(versions):
@@ -55,7 +56,7 @@ def walk(  # noqa: PLR0913 - keyword-only but for what is judged where
             source.prefetch(
                 _ahead(versions[number : number + AHEAD], fresh, whole=number == 0 and fresh == len(line.commits))
             )
-        world = HistoryView(moment.view, frozenset(paths), source, listing if number == 0 else None)
+        world = HistoryView(moment.view, frozenset(paths), source, namesakes if number == 0 else None)
         worlds.append(world)
         verdicts.append(series.judge(world).patches)
         progress(number + 1, len(versions))
@@ -95,6 +96,21 @@ class Listing:
         return self._entries
 
 
+class Namesakes:
+    """The files of a tree that are called like one that patches name, looked up when a hint first asks for it."""
+
+    def __init__(self, source: HistorySource, tree: str, paths: Iterable[bytes]) -> None:
+        self._source = source
+        self._tree = tree
+        self._names = frozenset(path.rpartition(b"/")[2] for path in paths)
+        self._entries: dict[bytes, Entry] | None = None
+
+    def __call__(self) -> dict[bytes, Entry]:
+        if self._entries is None:
+            self._entries = {entry.path: entry for entry in self._source.named(self._tree, self._names)}
+        return self._entries
+
+
 def deleted_names(texts: Iterable[PatchText]) -> frozenset[str]:
     """The names of the blobs that patches delete: one that stands elsewhere means that the file was moved."""
     sections = (section for text in texts if not text.problems for section in text.sections if section.kind == "delete")
@@ -106,6 +122,14 @@ def _needed(versions: Iterable[Moment]) -> dict[str, None]:
     """The files that a judgement may read: what the paths hold in each version."""
     held = (one.oid for moment in versions for one in moment.view.values() if one.mode != SUBMODULE)
     return dict.fromkeys(held)
+
+
+def _bases(texts: Iterable[PatchText]) -> dict[str, None]:
+    """What the patches were made on, where they name it in full: it proves more than what stands there alone."""
+    sections = (section for text in texts if not text.problems for section in text.sections)
+    return dict.fromkeys(
+        one.old_oid for one in sections if one.old_oid and len(one.old_oid) in FULL and one.old_oid.strip("0")
+    )
 
 
 def _line(  # noqa: PLR0913 - as for `walk`

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # annotations only, and what they name is half of the package
     from regraft.core.patch_history import CommitObject, Line, Renamed, Version
     from regraft.core.resolution import Fetched, Reach, Remote, Tip
     from regraft.core.tree_record import Record
-    from regraft.core.trees import Announced, ApplyOutcome, Entry
+    from regraft.core.trees import Announced, ApplyOutcome, Entry, Merge
 
 
 class ProjectFiles(Protocol):
@@ -92,10 +92,12 @@ class ScratchIndex(Protocol):
         *,
         reverse: bool = False,
         check_only: bool = False,
-        include: tuple[bytes, ...] | None = None,
         names: Sequence[str] = ("-p1",),
+        merges: Sequence[Merge] = (),
     ) -> ApplyOutcome:
-        """Apply all of it (of the files in `include`, if given), or nothing. `names` are `PatchText.git_arguments`.
+        """Apply all of it, or nothing. `names` are `PatchText.git_arguments`.
+
+        The files in `merges` are merged three-way by git.
 
         OutsideError: git itself failed.
         """
@@ -162,8 +164,8 @@ class HistorySource(Protocol):
     def renames(self, pairs: Collection[tuple[Tree, Tree]]) -> Mapping[tuple[Tree, Tree], Sequence[Renamed]]:
         """What was moved between the trees of each pair."""
 
-    def complete(self, blobs: Collection[str]) -> None:
-        """Have these files here, by one batch. OutsideError `missing-blobs`: cannot decide."""
+    def complete(self, blobs: Collection[str], helpful: Collection[str] = ()) -> None:
+        """Have these files here, and helpful ones if anybody has them, by one batch. OutsideError `missing-blobs`: cannot decide."""
 
     def commit(self, oid: Commit, /) -> CommitObject:
         """A commit. OutsideError `missing-objects`."""
@@ -185,6 +187,9 @@ class HistorySource(Protocol):
 
     def listing(self, tree: str, prefix: bytes = b"", /) -> Iterator[Entry]:
         """Every path of a tree, with a prefix."""
+
+    def named(self, tree: str, names: Collection[bytes], /) -> Iterator[Entry]:
+        """The files anywhere in a tree that have one of these names."""
 
     def blob(self, oid: str, /) -> bytes | None:
         """The bytes of a blob, or None where it is not here."""
