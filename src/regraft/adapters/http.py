@@ -1,11 +1,17 @@
 """The only module that speaks HTTP."""
 
-from collections.abc import Mapping
-from urllib.parse import urlsplit
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, urlsplit
 
 from msgspec import Struct
 
 from regraft.errors import InputError, OutsideError
+
+if TYPE_CHECKING:  # annotations only
+    import ssl
+    from collections.abc import Callable, Mapping
 
 LIMIT = 32 * 1024 * 1024
 
@@ -16,29 +22,41 @@ class Response(Struct, frozen=True):
     body: bytes
 
 
-def get(url: str, *, headers: Mapping[str, str], timeout: float = 30) -> Response:
-    """One GET, without following redirects; at most `LIMIT` bytes are read.
+def get(url: str, *, headers: Mapping[str, str], timeout: float = 30, ca: str | None = None) -> Response:
+    """One GET, without following redirects; at most `LIMIT` bytes are read. `ca` is a file of authorities to trust instead.
 
     Raises InputError (plain-http) for a server that is not on this machine and not behind TLS, since a token may travel;
     OutsideError (no-answer, too-much-output).
     """
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        raise InputError("bad-url", f"{url!r:.200} is no URL") from None
-    if parts.scheme != "https" and parts.hostname not in ("127.0.0.1", "localhost", "::1"):
-        raise InputError("plain-http", f"{url!r:.200} is not https", hint="give the API's https address")
+    body = bytearray()
+    answer = stream(url, body.extend, headers=headers, timeout=timeout, ca=ca)
+    return Response(answer.status, answer.headers, bytes(body))
+
+
+def stream(  # noqa: PLR0913 - keyword-only but for what goes where
+    url: str,
+    sink: Callable[[bytes], object],
+    *,
+    headers: Mapping[str, str],
+    limit: int = LIMIT,
+    timeout: float = 30,
+    ca: str | None = None,
+) -> Response:
+    """As `get`, with the body handed to `sink` piece by piece, whatever the status; the answer's own body is empty."""
+    parts = _checked(url)
+    trusted = True if ca is None else _trust(ca)
     import httpx2  # noqa: PLC0415 - 160 ms that only a run with a token needs
 
     try:
-        with httpx2.stream("GET", url, headers=dict(headers), timeout=timeout) as answer:
-            body = bytearray()
+        with httpx2.stream("GET", url, headers=dict(headers), timeout=timeout, verify=trusted) as answer:
+            size = 0
             for chunk in answer.iter_bytes():
-                body += chunk
-                if len(body) > LIMIT:
-                    raise OutsideError("too-much-output", f"more than {LIMIT} bytes came back", where=url)
+                size += len(chunk)
+                if size > limit:
+                    raise OutsideError("too-much-output", f"more than {limit} bytes came back", where=url)
+                sink(chunk)
             found = {name.lower(): value for name, value in answer.headers.items()}
-            return Response(answer.status_code, found, bytes(body))
+            return Response(answer.status_code, found, b"")
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         text = str(error)
         secret = any(value in text for value in headers.values())  # a library may quote the header that it refuses
@@ -48,3 +66,23 @@ def get(url: str, *, headers: Mapping[str, str], timeout: float = 30) -> Respons
             where=f"{parts.scheme}://{parts.hostname}",
             hint="look whether the server answers, then run again",
         ) from None
+
+
+def _checked(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise InputError("bad-url", f"{url!r:.200} is no URL") from None
+    if parts.scheme != "https" and parts.hostname not in ("127.0.0.1", "localhost", "::1"):
+        raise InputError("plain-http", f"{url!r:.200} is not https", hint="give its https address")
+    return parts
+
+
+def _trust(ca: str) -> ssl.SSLContext:
+    import ssl  # noqa: PLC0415 - only where a file is named
+
+    try:
+        return ssl.create_default_context(cafile=ca)
+    except OSError:
+        hint = "look at `cert` in pip's configuration, and at PIP_CERT"
+        raise OutsideError("bad-certificates", "the authorities cannot be read", where=ca, hint=hint) from None
