@@ -19,7 +19,10 @@ from regraft.core.gitmodules import Module, RefusedModuleError, modules_by_path
 from regraft.core.objects import Blob, Commit, Tree
 from regraft.core.observation import CarriedPatch
 from regraft.core.patch_read import read_patch_text
-from regraft.core.trees import SUBMODULE
+from regraft.core.patch_text import PatchText
+from regraft.core.patch_verdict import judge_patch, merges_of
+from regraft.core.tree_view import TreeView
+from regraft.core.trees import SUBMODULE, ApplyOutcome
 from regraft.errors import OutsideError
 
 Answer = TypeVar("Answer")
@@ -64,11 +67,11 @@ class CheckoutObjects:
         # In a clone without blobs a patch may not be tried: then the tree as a whole has to decide.
         there = {name.encode("utf-8", "surrogateescape") for name in before}
         outcomes = {
-            patch.path: _if_here(partial(index.apply, patch.data, names=_names(patch, patch.data, there)))
+            patch.path: _if_here(partial(self._apply, patch, patch.data, index, there))
             for patch in patches
             if patch.data is not None
         }
-        applied = {path: outcome is not None and outcome.verdict == "fits" for path, outcome in outcomes.items()}
+        applied = {path: outcome.verdict == "fits" for path, outcome in outcomes.items() if outcome is not None}
         after = _named(index.entries()) if any(applied.values()) else before
         touched = [
             f"{path}/" if SUBMODULE in _modes(before.get(path), after.get(path)) else path
@@ -79,6 +82,32 @@ class CheckoutObjects:
         if None not in outcomes.values():
             self._expected[key] = made
         return made
+
+    def _apply(self, patch: CarriedPatch, data: bytes, index: ScratchIndex, there: set[bytes]) -> ApplyOutcome:
+        """By git; what the engine merges three-way, it merges. What the patch makes is there for the next one."""
+        text = read_patch_text(data, strip=patch.strip, root=patch.root.encode(), exists=there.__contains__)
+        there.update(section.path for section in text.sections)
+        if not patch.merges:
+            return index.apply(data, names=text.git_arguments)
+        text.merges = True
+        merges = merges_of(text, judge_patch(text, self._view(text, index)))
+        return index.apply(data, names=text.git_arguments, merges=merges)
+
+    def _view(self, text: PatchText, index: ScratchIndex) -> TreeView:
+        """What an index holds. Raises OutsideError `missing-objects` where a file that the patch was made on is not here."""
+        made_on = {one.old_oid for one in text.sections}
+
+        def blob(name: str) -> bytes | None:
+            found = self._store.find_blobs([name]).get(name)
+            if found is None and name in made_on:
+                raise OutsideError("missing-objects", f"{name}, which the patch was made on, is not here")
+            return found
+
+        def read(oid: str) -> bytes:
+            return self._store.read_blob(Blob(oid))
+
+        entries = {entry.path: entry for entry in index.entries()}
+        return TreeView(entries, read, blob, sha256=any(len(one.oid) == 64 for one in entries.values()))
 
     def tree_of(self, commit: Commit) -> Tree | None:
         """None where the commit is not at hand."""
@@ -202,13 +231,6 @@ def _modes(*entries: Entry | None) -> list[str]:
 
 def _named(entries: Iterable[trees.Entry]) -> dict[str, Entry]:
     return {entry.name: Entry(entry.mode, entry.oid) for entry in entries}
-
-
-def _names(patch: CarriedPatch, data: bytes, there: set[bytes]) -> tuple[str, ...]:
-    """How git is to read the names of a patch. What it makes is there for the next one."""
-    text = read_patch_text(data, strip=patch.strip, root=patch.root.encode(), exists=there.__contains__)
-    there.update(section.path for section in text.sections)
-    return text.git_arguments
 
 
 def _if_here(ask: Callable[[], Answer]) -> Answer | None:

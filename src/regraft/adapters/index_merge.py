@@ -19,29 +19,20 @@ from regraft.core.trees import Merge
 _SIDES = ("ours", "base", "theirs")
 
 
-class Refused(Struct, frozen=True):
-    """What git said, or failed with."""
+class UnmergedError(Exception):
+    """A git command that failed: the merge with a conflict, or another for reasons of its own."""
 
-    completed: Completed
-
-
-def merge_files(
-    git: Git, at: At, patch: bytes, merges: Sequence[Merge], names: Sequence[str]
-) -> Sequence[bytes] | Refused:
-    """Lines for `git update-index -z --index-info` that put each merged file into the index `at`. The index stays as it is."""
-    lines: list[bytes] = []
-    for one in merges:
-        made = _Merging(git, at, patch, one, names).made()
-        if isinstance(made, Refused):
-            return made
-        lines += made
-    return lines
-
-
-class _RefusedError(Exception):
     def __init__(self, completed: Completed) -> None:
         super().__init__(completed.stderr)
         self.completed = completed
+
+
+def merge_files(git: Git, at: At, patch: bytes, merges: Sequence[Merge], names: Sequence[str]) -> bytes:
+    """Input for `git update-index -z --index-info` that puts the merged files into the index `at`, which stays as it is.
+
+    Raises UnmergedError.
+    """
+    return b"".join(_Merging(git, at, patch, one, names).made() for one in merges)
 
 
 class _Merging(Struct, frozen=True):
@@ -51,13 +42,7 @@ class _Merging(Struct, frozen=True):
     merge: Merge
     names: Sequence[str]
 
-    def made(self) -> Sequence[bytes] | Refused:
-        try:
-            return self._made()
-        except _RefusedError as error:
-            return Refused(error.completed)
-
-    def _made(self) -> Sequence[bytes]:
+    def made(self) -> bytes:
         one = self.merge
         folder = Path(tempfile.mkdtemp(prefix="merge-", dir=self.git.folder))
         mode, ours = self._entry(self.at, one.old_path)
@@ -70,8 +55,8 @@ class _Merging(Struct, frozen=True):
             (folder / name).write_bytes(self._run(["cat-file", "blob", oid]))
         merged = self._run(["merge-file", "-p", *(str(folder / name) for name in _SIDES)])
         oid = self._run(["hash-object", "-w", "--no-filters", "--stdin"], merged).decode("ascii").strip()
-        taken = [_line("0", "0" * len(oid), one.old_path)] if one.old_path != one.path else []
-        return [*taken, _line(new_mode, oid, one.path)]
+        taken = _line("0", "0" * len(oid), one.old_path) if one.old_path != one.path else b""
+        return taken + _line(new_mode, oid, one.path)
 
     def _entry(self, at: At, path: bytes) -> tuple[str, str]:
         """(mode, name) of what the index holds there."""
@@ -83,7 +68,7 @@ class _Merging(Struct, frozen=True):
     def _run(self, arguments: Sequence[str], stdin: bytes = b"", *, at: At | None = None) -> bytes:
         completed = self.git.run(arguments, at or self.at, stdin=stdin)
         if completed.returncode != 0:
-            raise _RefusedError(completed)
+            raise UnmergedError(completed)
         return completed.stdout
 
 

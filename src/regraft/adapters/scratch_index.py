@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from regraft.adapters.git import At, Git
+from regraft.adapters.index_merge import UnmergedError, merge_files
 from regraft.adapters.process import Completed
 from regraft.core.objects import Tree, parse_tree
 from regraft.core.patch_paths import include_pattern
 from regraft.core.patterns import regex
-from regraft.core.trees import Announced, ApplyOutcome, Entry
+from regraft.core.trees import Announced, ApplyOutcome, Entry, Merge
 from regraft.errors import OutsideError
 
 _UNREADABLE = regex(
@@ -44,21 +45,38 @@ class ScratchIndex:
         *,
         reverse: bool = False,
         check_only: bool = False,
-        include: tuple[bytes, ...] | None = None,
         names: Sequence[str] = ("-p1",),
+        merges: Sequence[Merge] = (),
     ) -> ApplyOutcome:
         """`git apply --cached`: exact, no fuzz, with the strip level and root of `names`. All of it is applied to the index, or nothing.
 
-        `include` keeps to the files of these paths.
+        The files in `merges` are merged by git instead, three-way, and fail where that leaves a conflict.
         Raises OutsideError: missing-objects, git-failed, and the like.
         """
-        arguments = ["apply", "--cached", "--whitespace=nowarn", *names]
-        arguments += (
-            ["--check"] if check_only else ["--verbose"]
-        )  # which tells offsets, and of a failure prints the patch
-        arguments += ["-R"] if reverse else []
-        arguments += [f"--include={os.fsdecode(include_pattern(path))}" for path in include or ()]
-        return _outcome(self._git.run([*arguments, "-"], self._at, stdin=patch))
+        if merges:
+            return self._apply_merging(patch, names, merges)
+        # --verbose tells offsets, and of a failure it prints the patch.
+        return self._apply(patch, [*names, "--check" if check_only else "--verbose", *(["-R"] if reverse else [])])
+
+    def _apply(self, patch: bytes, options: Sequence[str]) -> ApplyOutcome:
+        arguments = ["apply", "--cached", "--whitespace=nowarn", *options, "-"]
+        return _outcome(self._git.run(arguments, self._at, stdin=patch))
+
+    def _apply_merging(self, patch: bytes, names: Sequence[str], merges: Sequence[Merge]) -> ApplyOutcome:
+        try:
+            made = merge_files(self._git, self._at, patch, merges, names)
+        except UnmergedError as error:
+            said = _first(error.completed)
+            if error.completed.returncode < 0 or _MISSING.match(said):
+                raise failure(error.completed) from None
+            return ApplyOutcome("fails", said or f"a conflict (git {error.completed.argv[1]})")
+        others = [f"--exclude={os.fsdecode(include_pattern(one.path))}" for one in merges]
+        outcome = self._apply(patch, [*names, "--verbose", *others])
+        if outcome.verdict == "fits":
+            completed = self._git.run(["update-index", "-z", "--index-info"], self._at, stdin=made)
+            if completed.returncode != 0:
+                raise failure(completed)
+        return outcome
 
     def write_tree(self) -> Tree:
         """The tree of what the index holds; blobs need not be here. Raises OutsideError."""

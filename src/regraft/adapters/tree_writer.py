@@ -113,9 +113,11 @@ def repository_at(place: Path, folders: CheckoutFolders, places: Places) -> Repo
 
 
 def _check(target: Target, expected: Expected) -> None:
-    lost = [path for path, went_on in expected.applied.items() if not went_on]
+    lost = [patch.path for patch in target.patches if not expected.applied.get(patch.path)]
     if lost:
-        message = f"{target.dependency}: the patch {quoted(lost[0])} does not apply to {target.commit}"
+        tried = lost[0] in expected.applied
+        why = "does not apply" if tried else "cannot be tried without the file that it was made on, to apply it"
+        message = f"{target.dependency}: the patch {quoted(lost[0])} {why} to {target.commit}"
         raise RefusedError("patch-does-not-apply", message, where=lost[0], hint="make a new plan")
     if expected.tree != target.tree:
         message = f"{target.dependency}: {target.commit} and the patches at hand make the tree {expected.tree}"

@@ -9,6 +9,7 @@ from regraft.core.binary_patch import apply_part
 from regraft.core.checkout_tree import object_hash
 from regraft.core.contained import contained
 from regraft.core.hunk_state import HunksVerdict, HunkVerdict, judge_hunks
+from regraft.core.merged import SAID, by_merge, merged
 from regraft.core.patch_text import Section
 from regraft.core.plan import PatchState
 from regraft.core.removal import lives_on
@@ -20,31 +21,66 @@ LEAST_DIGITS = 7
 
 
 class ContentVerdict(Struct, frozen=True):
-    """`content` is the result where it applies; `taken` what git makes of it where git takes it."""
+    """`content` is the result where it applies; `taken` what git makes of it where git takes it.
+
+    `base` is the full name of the blob from which a three-way merge made it.
+    """
 
     state: PatchState
     reason: str | None = None
     content: bytes | None = None
     taken: bytes | None = None
     hunks: tuple[HunkVerdict, ...] = ()
+    base: str | None = None
 
 
-def judge_content(
-    section: Section, content: bytes, entry: Entry | None, view: View, bare: Sequence[int] = ()
+def judge_content(  # noqa: PLR0913 - one file, and how it is to be judged
+    section: Section,
+    content: bytes,
+    entry: Entry | None,
+    view: View,
+    bare: Sequence[int] = (),
+    *,
+    merges: bool = False,
 ) -> ContentVerdict:
-    """`content` is what stands there now, of `entry` (None: of a file that does not exist yet)."""
+    """`content` is what stands there now, of `entry` (None: of a file that does not exist yet).
+
+    With `merges`, what does not fit exactly applies where a three-way merge from its base is clean.
+    """
     if section.binary is not None:
         return _binary(section, content, entry, view)
     if not section.hunks:
         return ContentVerdict("applies", None, content, content)
     verdict = judge_hunks(content, section.hunks)
-    note = None
+    note = base = None
     if verdict.state != "applies" and (base := _base(section, content, entry, view)) is not None:
         verdict = judge_hunks(content, section.hunks, base=base)
         verdict, note = _with_base(verdict, section, content, base)
-    return ContentVerdict(
-        verdict.state, note or _reason(verdict, section, bare), verdict.content, verdict.taken, verdict.hunks
-    )
+    reason = note or _reason(verdict, section, bare)
+    if merges and verdict.state not in ("applies", "already-there"):
+        return _merging(section, content, verdict, base, reason or "", view)
+    return ContentVerdict(verdict.state, reason, verdict.content, verdict.taken, verdict.hunks)
+
+
+def _merging(  # noqa: PLR0913, PLR0917 - what is known of one file
+    section: Section, content: bytes, verdict: HunksVerdict, base: bytes | None, reason: str, view: View
+) -> ContentVerdict:
+    """What does not fit exactly, and may be merged."""
+    made = _no_base(section, view) if base is None else merged(section, content, verdict, base)
+    if base is not None and isinstance(made, bytes):
+        oid = object_hash("blob", len(base), [base], sha256=view.sha256).hex()
+        note = f"it goes on {SAID} with the file that it was made on ({oid[:12]})"
+        return ContentVerdict("applies", note, made, None, by_merge(verdict.hunks), oid)
+    return ContentVerdict(verdict.state, f"{reason}; {made!s}", verdict.content, verdict.taken, verdict.hunks)
+
+
+def _no_base(section: Section, view: View) -> str:
+    name = section.old_oid or ""
+    if len(name) < LEAST_DIGITS or not name.strip("0"):
+        return "no index line names the file that it was made on, so that nothing can be merged"
+    if view.blob(name) is None:
+        return f"cannot decide whether a three-way merge would do: blob missing ({name}, which it was made on)"
+    return f"it does not fit the file that its index line names ({name}) either, so that nothing can be merged"
 
 
 def _base(section: Section, content: bytes, entry: Entry | None, view: View) -> bytes | None:
@@ -66,8 +102,8 @@ def _with_base(verdict: HunksVerdict, section: Section, content: bytes, base: by
     if verdict.state in ("applies", "already-there") or base is content:
         return verdict, None
     theirs = judge_hunks(base, section.hunks, base=base).content
-    merged = theirs is not None and theirs != base and three_way.merge(base, content, theirs) == content
-    if merged:
+    whole = theirs is not None and theirs != base and three_way.merge(base, content, theirs) == content
+    if whole:
         proved = frozenset(number for number, hunk in enumerate(section.hunks) if not lives_on(hunk, content))
         said = "a three-way merge with the file that it was made on changes nothing"
     else:

@@ -19,7 +19,8 @@ class FileVerdict(Struct, frozen=True):
     """`results`: what the section makes of each path where it applies (None: takes it away).
 
     `reason` does not name the file. `mode_only`: nothing but a mode is there already, which keeps nothing from applying.
-    `again`: it is there already, and git would take it once more.
+    `again`: it is there already, and git would take it once more. `base` is the full name of the blob that a three-way merge
+    made it from, where it does not fit exactly.
     """
 
     path: bytes
@@ -29,16 +30,24 @@ class FileVerdict(Struct, frozen=True):
     results: Mapping[bytes, Made | None] = field(default_factory=dict)
     mode_only: bool = False
     again: bool = False
+    base: str | None = None
 
 
 def judge_file(
-    section: Section, view: View, *, vacated: frozenset[bytes] = frozenset(), bare: Sequence[int] = ()
+    section: Section,
+    view: View,
+    *,
+    vacated: frozenset[bytes] = frozenset(),
+    bare: Sequence[int] = (),
+    merges: bool = False,
 ) -> FileVerdict:
     """`vacated` are paths that other sections of the patch take away; `bare` lines of the patch that lost their blank.
 
+    With `merges`, an edit that does not fit exactly applies where a three-way merge is clean.
+
     Raises what the view raises where content is missing.
     """
-    return _Judge(section, view, vacated, bare).judge()
+    return _Judge(section, view, vacated, bare, merges).judge()
 
 
 class _Judge(Struct, frozen=True):
@@ -46,6 +55,7 @@ class _Judge(Struct, frozen=True):
     view: View
     vacated: frozenset[bytes]
     bare: Sequence[int]
+    merges: bool
 
     def judge(self) -> FileVerdict:
         section = self.section
@@ -81,7 +91,8 @@ class _Judge(Struct, frozen=True):
         return self._verdict("conflict", reason, content)
 
     def _content(self, entry: Entry) -> ContentVerdict:
-        return judge_content(self.section, self.view.content(entry), entry, self.view, self.bare)
+        merges = self.merges and self.section.kind in ("edit", "rename")
+        return judge_content(self.section, self.view.content(entry), entry, self.view, self.bare, merges=merges)
 
     def _applies(
         self, mode: str, content: ContentVerdict, *, takes: bytes | None = None, note: str | None = None
@@ -89,7 +100,8 @@ class _Judge(Struct, frozen=True):
         assert content.content is not None
         results: dict[bytes, Made | None] = {takes: None} if takes is not None else {}
         results[self.section.path] = Made(mode, content.content)
-        return FileVerdict(self.section.path, "applies", note, content.hunks, results)
+        said = "; ".join(filter(None, (content.reason, note))) or None
+        return FileVerdict(self.section.path, "applies", said, content.hunks, results, base=content.base)
 
     def _create(self) -> FileVerdict:
         section, entry = self.section, self.view.entry(self.section.path)

@@ -203,7 +203,7 @@ class Checkout(Struct, frozen=True):
 class CarriedPatch(Struct, frozen=True):
     """A patch as the project has it. `data` is None where it is not to be tried: absent, or not the planned one.
 
-    `strip` and `root` are what the manifest declares of it.
+    `strip` and `root` are what the manifest declares of it. `merges`: a three-way merge is good enough.
     """
 
     path: str
@@ -211,6 +211,7 @@ class CarriedPatch(Struct, frozen=True):
     data: bytes | None
     strip: int | None = None
     root: str = ""
+    merges: bool = False
 
 
 class Wanted(Struct, frozen=True):

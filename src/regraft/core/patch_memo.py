@@ -151,7 +151,7 @@ class Series:
         place = (id(text), group[0])
         if place not in self._digests:
             sections = [text.sections[number] for number in group]
-            said = _encoder.encode((sections, text.bare, sorted(vacated)))
+            said = _encoder.encode((sections, text.bare, text.merges, sorted(vacated)))
             self._digests[place] = hashlib.sha256(self._engine + said).digest()
         plain = [sorted(one) if isinstance(one, frozenset) else one for one in state]
         return hashlib.sha256(self._digests[place] + _encoder.encode(plain)).digest()
@@ -195,4 +195,4 @@ def _without_content(one: FileVerdict) -> FileVerdict:
     if not one.results:
         return one
     results = {path: None if made is None else Made(made.mode, b"") for path, made in one.results.items()}
-    return FileVerdict(one.path, one.state, one.reason, one.hunks, results, one.mode_only)
+    return FileVerdict(one.path, one.state, one.reason, one.hunks, results, one.mode_only, one.again, one.base)

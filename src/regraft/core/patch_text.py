@@ -118,6 +118,7 @@ class PatchText(Struct):
     `strip` is the strip level that was used, `root` the folder below which the stripped names lie ("" or "python/").
     `returns` is the first header line that ends in a carriage return; `bare` are empty lines within hunks.
     `offered` is what a mechanical repair would do (`patch_repair`), a phrase each, where one makes the file readable.
+    `merges`: it is carried where a three-way merge is good enough (`apply = "3way"`).
     """
 
     sections: list[Section] = field(default_factory=list)
@@ -128,6 +129,7 @@ class PatchText(Struct):
     returns: int | None = None
     bare: list[int] = field(default_factory=list)
     offered: tuple[str, ...] = ()
+    merges: bool = False
 
     @property
     def touched(self) -> frozenset[bytes]:

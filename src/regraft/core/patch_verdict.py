@@ -13,7 +13,7 @@ from regraft.core.patch_text import PatchText, Section
 from regraft.core.plan import PatchState
 from regraft.core.target import gone
 from regraft.core.tree_view import Made, Overlay, View
-from regraft.core.trees import shown
+from regraft.core.trees import Merge, shown
 
 SHOWN = 5
 
@@ -30,6 +30,14 @@ class PatchVerdict(Struct, frozen=True):
     reason: str | None = None
     files: tuple[FileVerdict, ...] = ()
     results: Results = field(default_factory=dict)
+
+
+def merges_of(text: PatchText, verdict: PatchVerdict) -> tuple[Merge, ...]:
+    """The files of a patch that applies which are merged three-way."""
+    if verdict.state != "applies":
+        return ()
+    pairs = zip(text.sections, verdict.files, strict=True)
+    return tuple(Merge(section.path, section.old_path, one.base) for section, one in pairs if one.base is not None)
 
 
 JudgeGroup = Callable[[PatchText, Sequence[int], View, frozenset[bytes]], Sequence[FileVerdict]]
@@ -53,7 +61,7 @@ def judge_group(text: PatchText, group: Sequence[int], view: View, vacated: froz
     """A verdict for each of the sections, which hang together."""
     sections = [text.sections[number] for number in group]
     if len(group) == 1:
-        return [judge_file(sections[0], view, vacated=vacated, bare=text.bare)]
+        return [judge_file(sections[0], view, vacated=vacated, bare=text.bare, merges=text.merges)]
     if all(section.kind == "edit" for section in sections):
         return _stacked(sections, view, text.bare)
     return _tangled(sections, view, text.bare)

@@ -34,6 +34,14 @@ class ApplyOutcome(Struct, frozen=True):
     offsets: tuple[int, ...] = ()
 
 
+class Merge(Struct, frozen=True):
+    """A file of a patch that goes on by a three-way merge from the blob `base` (its full name), which is what it was made on."""
+
+    path: bytes
+    old_path: bytes
+    base: str
+
+
 class Announced(Struct, frozen=True):
     """The paths that git reads from a patch, one a file section, in its order; or why it cannot read it."""
 

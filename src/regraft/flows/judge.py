@@ -8,7 +8,7 @@ from msgspec import Struct
 from regraft.core.objects import Blob, Commit, Sha256, Tree
 from regraft.core.patch_read import read_patch_text
 from regraft.core.patch_text import PatchText
-from regraft.core.patch_verdict import judge_patch, some
+from regraft.core.patch_verdict import judge_patch, merges_of, some
 from regraft.core.plan import PatchState, PlannedPatch
 from regraft.core.series_state import FITS, SeriesVerdict, judge_series
 from regraft.core.tree_view import oid_of
@@ -131,7 +131,7 @@ def _apply(
     applied = False
     for patch, text, one in zip(patches, texts, verdict.patches, strict=True):
         if one.state == "applies":
-            outcome = index.apply(patch.data, names=text.git_arguments)
+            outcome = index.apply(patch.data, names=text.git_arguments, merges=merges_of(text, one))
             if outcome.verdict != "fits":
                 raise _disagrees(f"{printable(patch.path)} applies, and git says {outcome.message!r:.200}")
             applied = True

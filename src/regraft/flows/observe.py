@@ -92,7 +92,7 @@ def carried(paths: Iterable[str], baked: Baked, files: ProjectFiles) -> Iterable
         data = files.read(path, LIMIT)
         digest = Sha256(hashlib.sha256(data).hexdigest()) if data is not None else None
         declared = baked.format(path)
-        yield CarriedPatch(path, digest, data, declared.strip, declared.root)
+        yield CarriedPatch(path, digest, data, declared.strip, declared.root, merges=baked.apply == "3way")
 
 
 def as_baseline(observation: Observation, image: Image, reference: str | None) -> Baseline:

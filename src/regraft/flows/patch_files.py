@@ -50,7 +50,8 @@ class PatchFiles:
         found = []
         for path in baked.patches:
             declared = baked.format(path)
-            found.append(PatchFile(path, self._found[path], declared.strip, declared.root.encode()))
+            merges = baked.apply == "3way"
+            found.append(PatchFile(path, self._found[path], declared.strip, declared.root.encode(), merges))
         return tuple(found)
 
 
