@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # annotations only
     from collections.abc import Callable, Mapping
 
 LIMIT = 32 * 1024 * 1024
+OK = 200
 
 
 class Response(Struct, frozen=True):
@@ -29,7 +30,7 @@ def get(url: str, *, headers: Mapping[str, str], timeout: float = 30, ca: str | 
     OutsideError (no-answer, too-much-output).
     """
     body = bytearray()
-    answer = stream(url, body.extend, headers=headers, timeout=timeout, ca=ca)
+    answer = _exchange(url, lambda _: body.extend, headers=headers, limit=LIMIT, timeout=timeout, ca=ca)
     return Response(answer.status, answer.headers, bytes(body))
 
 
@@ -38,24 +39,41 @@ def stream(  # noqa: PLR0913 - keyword-only but for what goes where
     sink: Callable[[bytes], object],
     *,
     headers: Mapping[str, str],
-    limit: int = LIMIT,
+    limit: int,
     timeout: float = 30,
     ca: str | None = None,
 ) -> Response:
-    """As `get`, with the body handed to `sink` piece by piece, whatever the status; the answer's own body is empty."""
+    """As `get`, with the body of an answer 200 handed to `sink` piece by piece; no other body is kept."""
+    return _exchange(
+        url, lambda status: sink if status == OK else None, headers=headers, limit=limit, timeout=timeout, ca=ca
+    )
+
+
+def _exchange(  # noqa: PLR0913 - keyword-only but for what goes where
+    url: str,
+    place: Callable[[int], Callable[[bytes], object] | None],
+    *,
+    headers: Mapping[str, str],
+    limit: int,
+    timeout: float,
+    ca: str | None,
+) -> Response:
+    """`place` tells by the status where the body goes; None: it is not read."""
     parts = _checked(url)
     trusted = True if ca is None else _trust(ca)
     import httpx2  # noqa: PLC0415 - 160 ms that only a run with a token needs
 
     try:
         with httpx2.stream("GET", url, headers=dict(headers), timeout=timeout, verify=trusted) as answer:
+            found = {name.lower(): value for name, value in answer.headers.items()}
+            sink = place(answer.status_code)
             size = 0
-            for chunk in answer.iter_bytes():
+            for chunk in answer.iter_bytes() if sink is not None else ():
+                assert sink is not None
                 size += len(chunk)
                 if size > limit:
                     raise OutsideError("too-much-output", f"more than {limit} bytes came back", where=url)
                 sink(chunk)
-            found = {name.lower(): value for name, value in answer.headers.items()}
             return Response(answer.status_code, found, b"")
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         text = str(error)
