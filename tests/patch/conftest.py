@@ -31,7 +31,9 @@ class History:
     stamp: int = 1_700_000_000
 
     def git(self, *arguments: str, stdin: bytes = b"") -> bytes:
-        done = subprocess.run(["git", *arguments], cwd=self.path, env=ENV, input=stdin, capture_output=True, check=False)
+        done = subprocess.run(
+            ["git", *arguments], cwd=self.path, env=ENV, input=stdin, capture_output=True, check=False
+        )
         assert done.returncode == 0, (arguments, done.stderr.decode())
         return done.stdout
 
@@ -73,10 +75,9 @@ class Lab:
         return self.root / "project"
 
     def diff(self, before: Tree, after: Tree, *options: str) -> str:
-        """What `git diff` says, with index lines, made where upstream does not see it."""
-        old = self.scratch.commit(before, branch="x", parents=())
-        changed = {path: after.get(path) for path in {**before, **after}}
-        new = self.scratch.commit(changed, branch="x")
+        """What `git diff` says, with index lines, made where upstream does not see it. `after`: what changes."""
+        old = self.scratch.commit(before, branch="x")
+        new = self.scratch.commit(after, branch="x")
         self.scratch.heads.clear()
         return self.scratch.git("diff-tree", "-p", "--full-index", *options, old, new).decode()
 

@@ -10,7 +10,7 @@ FUZZ = 2  # lines of context at each end that `patch` leaves out unasked
 
 
 class Guess(Struct, frozen=True):
-    """Hunk `index` (from 1) would go to `line` (from 1) of the file, with so many lines of context left out.
+    """Hunk `index` (from 1) would go to `line` (from 1; of what is left of it) of the file, with so many lines of context left out.
 
     `places`: how many other places are as good.
     """
@@ -37,7 +37,7 @@ def guesses(content: bytes, hunks: Sequence[Hunk], failing: Sequence[int]) -> It
             if found:
                 wanted = max(hunk.start - 1, 0) + start
                 best = min(found, key=lambda at: abs(at - wanted))
-                yield Guess(index, best - start + 1, fuzz, len(found) - 1)
+                yield Guess(index, best + 1, fuzz, len(found) - 1)
                 break
 
 

@@ -18,7 +18,7 @@ Kind = Literal["path", "module", "name", "symbol"]
 _SYMBOL = regex(rb"(?:async +)?(?:def|class|struct|enum|fn|func|#define) +([A-Za-z_]\w*)")
 _WORD = regex(rb"[A-Za-z0-9_][\w.-]*")
 _PROSE = regex(
-    rb"(?i)(?:.*/)?(?:.*\.(?:md|rst|txt|adoc|html|ipynb)|(?:changelog|changes|news|license|authors|codeowners)[^/]*)"
+    rb"(?i)(?:.*/)?(?:.*\.(?:md|rst|adoc)|(?:readme|changelog|changes|news|license|authors|codeowners)(?:\.[^/]*)?)"
 )
 _COMMENT = regex(rb"\s*(?:#(?!include|define|if|import)|//|;;|<!--|\* ).*", re.DOTALL)
 
@@ -62,12 +62,13 @@ class Wanted(Struct, frozen=True):
         return (*self.names, *self.symbols)[:MOST]
 
 
-def wanted(sections: Iterable[Section]) -> Wanted:
-    """What to look for, of the files that these sections edit."""
+def wanted(sections: Iterable[Section], headings: Iterable[bytes] = ()) -> Wanted:
+    """What to look for, of the files that these sections edit. `headings` are what follows `@@` on their hunks' headers."""
     names: dict[bytes, None] = {}
     modules: dict[bytes, None] = {}
     symbols: dict[bytes, None] = {}
     left_out: dict[tuple[str, str], None] = {}
+    found: dict[bytes, None] = {}
     for section in sections:
         name = leaf(section.old_path)
         if len(name) < SHORTEST or not _WORD.fullmatch(name):
@@ -75,11 +76,13 @@ def wanted(sections: Iterable[Section]) -> Wanted:
         else:
             names[name] = None
         modules.update(dict.fromkeys(_forms(section.old_path)))
-        for symbol in _symbols(section):
-            if symbol.startswith(b"__") or len(symbol) < DISTINCT or b"_" not in symbol.strip(b"_"):
-                left_out[(_text(symbol), "a symbol that others may have as well")] = None
-            else:
-                symbols[symbol] = None
+        found.update(dict.fromkeys(_symbols(section)))
+    found.update({match[1]: None for line in headings if (match := _SYMBOL.match(line.lstrip()))})
+    for symbol in found:
+        if symbol.startswith(b"__") or len(symbol) < DISTINCT or b"_" not in symbol.strip(b"_"):
+            left_out[(_text(symbol), "a symbol that others may have as well")] = None
+        else:
+            symbols[symbol] = None
     extra = [*names, *symbols][MOST:]
     left_out.update({(_text(word), f"more than {MOST} words"): None for word in extra})
     return Wanted(tuple(names), tuple(modules), tuple(symbols), tuple(left_out))

@@ -126,7 +126,9 @@ class Adviser(Struct):
 def refer(case: Case, index: int) -> References:
     """What at the ref refers to the files that the patch edits and that are gone."""
     tree, source = case.tree, case.upstream.source
-    look = wanted(one for one in case.texts[index].sections if source.version(tree, one.old_path) is None)
+    gone = [one for one in case.texts[index].sections if source.version(tree, one.old_path) is None]
+    lines = case.files[index].data.split(b"\n")
+    look = wanted(gone, [lines[hunk.line - 1].rpartition(b"@@")[2] for one in gone for hunk in one.hunks])
     paths = in_paths(look, sorted(entry.path for entry in source.listing(tree)))
     return sorted_out(look, [*paths, *case.upstream.grep(tree, look.words)])
 

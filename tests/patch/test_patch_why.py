@@ -1,0 +1,175 @@
+"""`regraft patch why` and `history`: which upstream commit it was, what it did, and what still refers to what a patch edits."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from regraft.core.patch_text import Section
+from regraft.core.references import Hit, sorted_out, wanted
+
+Lines = Callable[..., str]
+FUSED = "pkg/legacy/fused_kernels/__init__.py"
+LOAD = "import os\n\n\ndef load(args):\n    build(args)\n\ndef _get_cuda_bare_version(folder):\n    return os.listdir(folder)\n"
+
+
+@pytest.fixture
+def fused(lab: Any) -> Any:
+    """https://github.com/radixark/miles/pull/2768: the target and the call to it go, five months before anybody notices."""
+    init = "from pkg.legacy import fused_kernels\n\n\ndef start(args):\n    fused_kernels.load(args)\n"
+    lab.upstream.commit({FUSED: LOAD, "pkg/init.py": init, "b.py": "b\n"}, "Begin")
+    lab.carry(
+        {"docker/fused.patch": lab.diff({FUSED: LOAD}, {FUSED: LOAD.replace("    build", "    return\n    build")})}
+    )
+    return lab
+
+
+def test_the_target_was_deleted_and_nothing_refers_to_it(fused: Any) -> None:
+    by = fused.upstream.commit(
+        {FUSED: None, "pkg/init.py": "def start(args):\n    pass\n"}, "Remove legacy kernels (#321)"
+    )
+    fused.upstream.commit({"docs/old.md": "Once there was fused_kernels.\n", "b.py": "# fused_kernels are gone\n"})
+    code, out, _ = fused.run("why", "fused.patch")
+    assert code == 1
+    assert f"changed   applies -> target-gone by {by[:12]} 2023-11-16 'Remove legacy kernels (#321)'" in out
+    assert f"it took {FUSED} away" in out
+    assert "looked    for fused_kernels, _get_cuda_bare_version in every file there: nothing refers to it" in out
+    assert "except    docs/old.md:1: Once there was fused_kernels. (prose)" in out
+    assert "except    b.py:1: # fused_kernels are gone (a comment)" in out
+    assert "except    'load': a symbol that others may have as well" in out
+    assert "do        drop it" in out
+    row = fused.row("why", "fused.patch")
+    assert row["culprit"] | {"date": 0} == {
+        "commit": by,
+        "subject": "Remove legacy kernels (#321)",
+        "pull": 321,
+        "date": 0,
+        "through": None,
+        "deleted": FUSED,
+        "renamed_to": None,
+        "similarity": None,
+        "rewrote": None,
+        "retyped": None,
+    }
+    assert (row["action"], row["references"]["found"]) == ("drop", [])
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("import pkg.legacy.fused_kernels as fk", "module"),
+        ("from .legacy import fused_kernels", "module"),
+        ("path = 'pkg/legacy/fused_kernels/build'", "module"),
+        ("run(fused_kernels, 1)", "name"),
+        ("version = _get_cuda_bare_version(home)", "symbol"),
+    ],
+)
+def test_what_still_refers_to_a_target_that_is_gone_keeps_the_patch(fused: Any, line: str, kind: str) -> None:
+    fused.upstream.commit({FUSED: None, "pkg/init.py": f"x = 1\n{line}\n"})
+    row = fused.row("why", "fused.patch")
+    assert [(one["path"], one["line"], one["kind"]) for one in row["references"]["found"]] == [("pkg/init.py", 2, kind)]
+    assert row["action"] != "drop"
+    assert fused.row("status")["action"] == row["action"]
+
+
+def test_a_file_of_that_name_elsewhere_keeps_the_patch(fused: Any) -> None:
+    fused.upstream.commit({FUSED: None, "pkg/init.py": "pass\n", "new/fused_kernels.py": "x = 1\n"})
+    row = fused.row("why", "fused.patch")
+    assert [one["kind"] for one in row["references"]["found"]] == ["path"]
+    assert row["action"] != "drop"
+
+
+def test_only_whole_words_refer(fused: Any) -> None:
+    fused.upstream.commit({FUSED: None, "pkg/init.py": "my_fused_kernels2 = unfused_kernels\n"})
+    assert fused.row("why", "fused.patch")["references"]["found"] == []
+
+
+def test_a_word_of_hostile_names_is_no_option_and_no_pattern() -> None:
+    look = wanted(
+        [Section(1, path=b"--open-files-in-pager=x.py"), Section(1, path=b"a/.*.py"), Section(1, path=b"a/ab.py")]
+    )
+    assert look.words == ()
+    assert {word for word, _ in look.left_out} == {"--open-files-in-pager=x", "ab", ".*.py"}
+
+
+def test_the_function_around_a_hunk_is_a_symbol_too(lab: Any) -> None:
+    """It stands on the hunk's header only, and upstream moved it elsewhere."""
+    body = "def merge_expert_lanes(args):\n" + "".join(f"    step({at})\n" for at in range(20))
+    lab.upstream.commit({"pkg/lanes.py": body})
+    lab.carry({"p.patch": lab.diff({"pkg/lanes.py": body}, {"pkg/lanes.py": body.replace("step(12)", "step(13)")})})
+    lab.upstream.commit({"pkg/lanes.py": None, "pkg/other.py": "def merge_expert_lanes(args):\n    pass\n"})
+    row = lab.row("why", "p.patch")
+    assert [(one["path"], one["kind"]) for one in row["references"]["found"]] == [("pkg/other.py", "symbol")]
+
+
+def test_lines_that_are_comments_or_prose_do_not_count() -> None:
+    look = wanted([Section(1, path=b"a/fused.py")])
+    hits = [
+        Hit(b"README.md", 1, b"fused"),
+        Hit(b"a.py", 1, b"  # fused"),
+        Hit(b"a.c", 1, b"// fused"),
+        Hit(b"a.h", 1, b"#include <fused.h>"),
+        Hit(b"CMakeLists.txt", 1, b"add(fused)"),
+        Hit(b"a.py", 2, b"x = fused  # y"),
+    ]
+    found = sorted_out(look, hits)
+    assert [(one.path, one.line) for one in found.found] == [("a.h", 1), ("CMakeLists.txt", 1), ("a.py", 2)]
+
+
+def test_the_lines_that_were_rewritten_and_the_merge_that_brought_it(lab: Any, lines: Lines) -> None:
+    begin = lab.upstream.commit({"a.py": lines()})
+    lab.carry({"p.patch": lab.diff({"a.py": lines()}, {"a.py": lines(l20="mine")})})
+    main = lab.upstream.commit({"b.py": "b\n"})
+    side = lab.upstream.commit(
+        {"a.py": lines(l20="theirs", l21="more")}, "Do it otherwise", branch="side", parents=(begin,)
+    )
+    merge = lab.upstream.commit(
+        {"a.py": lines(l20="theirs", l21="more")}, "Merge pull request #44 from x/side", parents=(main, side)
+    )
+    row = lab.row("why", "p.patch")
+    assert (row["culprit"]["commit"], row["culprit"]["through"], row["culprit"]["pull"]) == (side, merge, 44)
+    assert row["culprit"]["rewrote"] == {"path": "a.py", "first": 20, "last": 21}
+    assert "it rewrote a.py, lines 20 to 21" in lab.run("why", "p.patch")[1]
+
+
+def test_history_has_each_change_newest_first(lab: Any, lines: Lines) -> None:
+    begin = lab.upstream.commit({"a.py": lines()}, "Begin")
+    lab.carry({"p.patch": lab.diff({"a.py": lines()}, {"a.py": lines(l20="mine")})})
+    took = lab.upstream.commit({"a.py": lines(l20="mine")}, "Take it")
+    lab.upstream.commit({"b.py": "b\n"})
+    lost = lab.upstream.commit({"a.py": lines(l20="theirs")}, "Lose it")
+    row = lab.row("history", "--last", "10")
+    turns = [(turn["before"], turn["after"], turn["commit"]) for turn in row["turns"]]
+    assert turns == [("already-there", "conflict", lost), ("applies", "already-there", took)]
+    assert (row["state"], row["commits"]) == ("conflict", 4)
+    assert [turn["commit"] for turn in lab.row("history", "--last", "1")["turns"]] == [lost]
+    assert [turn["commit"] for turn in lab.row("history", "--since", took)["turns"]] == [lost]
+    assert [turn["commit"] for turn in lab.row("history", "--since", begin, "--at", f"{took}")["turns"]] == [took]
+    assert lab.run("history", "--last", "2", "--at", took)[0] == 0
+    out = lab.run("history", "--last", "10")[1]
+    assert f"  already-there -> conflict by {lost[:12]} 2023-11-18 'Lose it'" in out
+    assert out.endswith("  applies since the beginning of history\n")
+
+
+@pytest.mark.parametrize("words", [[], ["--last", "0"], ["--last", "x"], ["--last", "1", "--since", "main"]])
+def test_history_wants_one_range(lab: Any, words: list[str]) -> None:
+    assert lab.run("history", *words)[0] == 2
+
+
+def test_a_state_that_never_changed_says_so(lab: Any, lines: Lines) -> None:
+    lab.upstream.commit({"a.py": lines()})
+    lab.carry({"p.patch": lab.diff({"a.py": lines()}, {"a.py": lines(l20="mine")})})
+    code, out, _ = lab.run("why", "p.patch")
+    assert code == 0
+    assert "changed   never, in all of its history" in out
+    assert "do        nothing to do" in out
+
+
+def test_hostile_subjects_and_lines_are_shown_harmless(fused: Any) -> None:
+    fused.upstream.commit(
+        {FUSED: None, "pkg/init.py": "import fused_kernels  # \x1b[2J ##[error]\n"}, "\x1b]0;x\x07::error::y"
+    )
+    out = fused.run("why", "fused.patch")[1] + fused.run("status")[1] + fused.run("history", "--last", "3")[1]
+    assert "\x1b" not in out
+    assert "##[" not in out
+    assert not any(line.startswith("::") for line in out.splitlines())
