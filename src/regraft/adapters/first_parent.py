@@ -4,7 +4,7 @@ Git is given no paths: it compares each path of a tree with each of a hundred ar
 for the whole difference, which is picked over here.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from io import BufferedReader
 
 from regraft.adapters.git import At, Git
@@ -122,6 +122,34 @@ class FirstParent:
                 score = int(meta.rpartition(b" R")[2])
                 found[pair].append(Renamed(next(fields), next(fields), score))
         return {one: tuple(renames) for one, renames in found.items()}
+
+
+def tree_changes(
+    git: Git,
+    store: ObjectStore,
+    pairs: Sequence[tuple[Tree, Tree]],
+    paths: Collection[bytes],
+    oids: Collection[str] = (),
+) -> list[tuple[Change, ...]]:
+    """What differs between the two trees of each pair, as far as it is of interest (`Paths`). One process."""
+    if not pairs:
+        return []
+    wanted = Paths(paths, oids)
+    arguments = ["diff-tree", "--stdin", "-r", "--raw", "-z", "--no-renames", "--no-ext-diff", "--no-abbrev"]
+    asked = "".join(f"{old} {new}\n" for old, new in dict.fromkeys(pairs)).encode("ascii")
+    completed = git.run(arguments, At(git_dir=store.git_dir), stdin=asked)
+    if completed.returncode != 0:
+        raise failure(completed)
+    found: dict[tuple[str, str], list[tuple[bytes, bytes]]] = {}
+    fields = iter(completed.stdout.split(b"\0"))
+    for meta in fields:
+        while match := _PAIR.match(meta):
+            pair = match[1].decode("ascii"), match[2].decode("ascii")
+            found.setdefault(pair, [])
+            meta = meta[match.end() :]  # noqa: PLW2901 - what stands before an entry
+        if meta:
+            found[pair].append((meta, next(fields)))
+    return [_picked(found.get(pair, []), wanted) for pair in pairs]
 
 
 def _records(stream: BufferedReader) -> Iterator[tuple[tuple[bytes, bytes], list[tuple[bytes, bytes]]]]:

@@ -1,6 +1,6 @@
 """The upstreams that patches are judged on, each opened once: refs looked up, objects read, verdicts remembered."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from types import TracebackType
@@ -8,22 +8,18 @@ from typing import Self
 
 from regraft.adapters.git import At, Git
 from regraft.adapters.scratch_index import failure
+from regraft.adapters.tree_grep import grep
 from regraft.adapters.upstream_cache import CachedUpstream, UpstreamCache
 from regraft.adapters.upstream_history import UpstreamHistory
 from regraft.adapters.verdict_memory import VerdictMemory, engine_digest
 from regraft.core.manifest import Dependency
 from regraft.core.objects import Blob, Commit, parse_commit
-from regraft.core.patterns import regex
 from regraft.core.references import Hit
 from regraft.core.refs import HashRef, NameRef, PullRef, Ref
 from regraft.core.repository_url import public
 from regraft.core.resolution import Pick, Place, Remote, pick_hash, pick_name, tip_of, unreachable
 from regraft.core.which_repository import url_of
 from regraft.errors import InputError, OutsideError, raise_all
-
-HITS = 2_000  # lines that refer to something; more are not read
-
-_HIT = regex(rb"([^\0]+)\0([0-9]+)[\0:]([^\n]*)\n")
 
 
 class PatchUpstream:
@@ -65,8 +61,8 @@ class PatchUpstream:
         oid, _, kind = completed.stdout.decode("ascii", "replace").strip().partition(" ")
         return parse_commit(oid) if kind == "commit" else None
 
-    def fetch_blobs(self, blobs: Sequence[Blob]) -> None:
-        self._cache.fetch_blobs(self._upstream, blobs)
+    def fetch_blobs(self, blobs: Sequence[Blob], helpful: Sequence[Blob] = ()) -> None:
+        self._cache.fetch_blobs(self._upstream, blobs, helpful)
 
     def is_ancestor(self, old: Commit, new: Commit) -> bool:
         return self.store.is_ancestor(old, new)
@@ -79,12 +75,7 @@ class PatchUpstream:
         if not words:
             return ()
         self.source.complete({one.oid for one in self.source.listing(tree) if one.kind == "blob"})
-        asked = [argument for word in words for argument in ("-e", word.decode("utf-8", "surrogateescape"))]
-        arguments = ["grep", "-z", "-n", "-I", "-F", "-w", "--no-color", "--full-name", *asked, tree, "--"]
-        completed = self._git.run(arguments, At(git_dir=self.store.git_dir))
-        if completed.returncode not in (0, 1) or completed.stderr:
-            raise failure(completed)
-        return tuple(_hits(completed.stdout, f"{tree}:".encode()))
+        return grep(self._git, self.store, tree, words)
 
     def pick(self, ref: Ref, place: Place, branch: str | None) -> tuple[str | None, Commit]:
         """The full name and the commit. Raises InputError as `resolve` does."""
@@ -220,10 +211,3 @@ def _questions(wanted: Iterable[tuple[Dependency, Ref | None]]) -> tuple[list[tu
         except InputError as mistake:
             mistakes.append(mistake)
     return questions, mistakes
-
-
-def _hits(output: bytes, prefix: bytes) -> Iterator[Hit]:
-    for count, match in enumerate(_HIT.finditer(output)):
-        if count >= HITS:
-            return
-        yield Hit(match[1].removeprefix(prefix), int(match[2]), match[3])

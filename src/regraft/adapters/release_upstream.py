@@ -1,0 +1,212 @@
+"""A package's releases as one upstream: `flows.ports.HistorySource` and `flows.patch_judging.PatchUpstream`.
+
+A release stands where a commit does. Its name is a digest that no repository knows: of its file, and of the release before it.
+Its tree is read when it is first looked at, so that nobody downloads what no question needs.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Self
+
+from regraft.adapters.first_parent import FirstParent, tree_changes
+from regraft.adapters.git import Git
+from regraft.adapters.object_reader import ObjectReader
+from regraft.adapters.package_index import PackageIndex
+from regraft.adapters.release_repository import ReleaseRepository, ReleaseTree
+from regraft.adapters.tree_grep import grep
+from regraft.adapters.verdict_memory import VerdictMemory, engine_digest
+from regraft.core.objects import Blob, Commit, Tree
+from regraft.core.patch_history import CommitObject, Line, Renamed, Touch, Version
+from regraft.core.references import Hit
+from regraft.core.release_versions import Release, Releases
+from regraft.core.trees import Entry, shown
+from regraft.errors import OutsideError
+
+EMPTY = Tree("4b825dc642cb6eb9a060e54bf8d69288fbee4904")  # git's own
+DEPTHS = (2, 4, 8, 16, 32)
+
+
+class ReleaseSource:
+    """To be used within `reading`."""
+
+    def __init__(
+        self, git: Git, index: PackageIndex, releases: Releases, repository: ReleaseRepository, reader: ObjectReader
+    ) -> None:
+        self._git = git
+        self._index = index
+        self._releases = releases
+        self._repository = repository
+        self._reader = reader
+        self._trees: dict[str, ReleaseTree] = {}
+        self._names: dict[str, Commit] = {}
+        self._left_out: dict[str, frozenset[bytes]] = {}
+        self.by_name = {self.name(one): one for one in releases.all}
+
+    @classmethod
+    @contextmanager
+    def reading(
+        cls, git: Git, index: PackageIndex, releases: Releases, repository: ReleaseRepository
+    ) -> Iterator[Self]:
+        with ObjectReader.over(git, repository.store) as reader:
+            yield cls(git, index, releases, repository, reader)
+
+    def name(self, release: Release) -> Commit:
+        """What stands for its commit: another one as soon as its file, or a release before it, is another."""
+        chain = [release]
+        while chain[-1].version not in self._names:
+            before = self._releases.before(chain[-1])
+            if before is None:
+                break
+            chain.append(before)
+        for one in reversed(chain):
+            if one.version not in self._names:
+                before = self._releases.before(one)
+                parent = self._names[before.version] if before else ""
+                said = "\0".join(
+                    ("release", self._releases.package, one.version, one.file.sha256 or one.file.url, parent)
+                )
+                self._names[one.version] = Commit(hashlib.sha1(said.encode(), usedforsecurity=False).hexdigest())
+        return self._names[release.version]
+
+    def line(  # noqa: PLR0913 - keyword-only but for what is asked
+        self,
+        tip: Commit,
+        paths: Collection[bytes],
+        *,
+        last: int | None = None,
+        since: Commit | None = None,
+        known: Collection[Commit] = (),
+        oids: Collection[str] = (),
+    ) -> Line:
+        """The releases from `tip` on, each compared with the one before it, the first with nothing."""
+        end = self.by_name[since].parsed if since is not None else None
+        chosen: list[Release] = []
+        beyond: Release | None = self.by_name[tip]
+        while beyond is not None and (last is None or len(chosen) < last):
+            if self.name(beyond) in known or (end is not None and beyond.parsed <= end):
+                break
+            chosen.append(beyond)
+            beyond = self._releases.before(beyond)
+        trees = [self.tree(one) for one in [*chosen, *([beyond] if beyond else [])]]
+        pairs = list(zip([*trees[1:], EMPTY], trees, strict=True))[: len(chosen)]
+        touches = []
+        for position, changes in enumerate(tree_changes(self._git, self._repository.store, pairs, paths, oids)):
+            if changes:
+                one = self.commit(self.name(chosen[position]))
+                touches.append(Touch(position, one.commit, one.tree, one.date, one.subject, one.parents, changes))
+        return Line(tuple(map(self.name, chosen)), tuple(touches), self.name(beyond) if beyond else None)
+
+    def tree(self, release: Release) -> Tree:
+        """Its tree, from what was downloaded before or now. Raises what the index and the archive raise."""
+        if release.version not in self._trees:
+            file = release.file
+            if file.sha256 is None:
+                message = f"the index lists no sha256 of {file.filename!r:.150}, so what comes cannot be checked"
+                raise OutsideError("no-digest", message, where=file.index, hint="use an index that lists digests")
+            found = self._repository.tree(file.sha256, file.filename, lambda target: self._index.fetch(file, target))
+            self._trees[release.version] = found
+            self._left_out[found.tree] = found.left_out
+        return self._trees[release.version].tree
+
+    def renames(self, pairs: Collection[tuple[Tree, Tree]]) -> dict[tuple[Tree, Tree], tuple[Renamed, ...]]:
+        return FirstParent(self._git, self._repository.store).renames(pairs)
+
+    def complete(self, blobs: Collection[str], helpful: Collection[str] = ()) -> None:
+        """A release is here whole."""
+
+    def commit(self, oid: Commit) -> CommitObject:
+        found = self.find(oid)
+        if found is None:
+            raise OutsideError("missing-objects", f"no release of {self._releases.package} is called {oid}")
+        return found
+
+    def find(self, oid: Commit) -> CommitObject | None:
+        release = self.by_name.get(oid)
+        if release is None:
+            return None
+        before = self._releases.before(release)
+        subject = f"{self._releases.package} {release.version}"
+        return CommitObject(oid, self.tree(release), (self.name(before),) if before else (), 0, subject)
+
+    def version(self, tree: str, path: bytes) -> Version | None:
+        self._here(tree, [path])
+        return self._reader.version(tree, path)
+
+    def versions(self, tree: str, paths: Iterable[bytes]) -> dict[bytes, Version]:
+        wanted = tuple(paths)
+        self._here(tree, wanted)
+        return self._reader.versions(tree, wanted)
+
+    def prefetch(self, blobs: Collection[str]) -> None:
+        self._reader.prefetch(blobs)
+
+    def folder(self, tree: str, path: bytes) -> str | None:
+        return self._reader.folder(tree, path)
+
+    def listing(self, tree: str, prefix: bytes = b"") -> Iterator[Entry]:
+        return self._reader.listing(tree, prefix)
+
+    def named(self, tree: str, names: Collection[bytes]) -> Iterator[Entry]:
+        return self._reader.named(tree, names)
+
+    def blob(self, oid: str) -> bytes | None:
+        return self._reader.blob(oid)
+
+    def blob_named(self, prefix: str) -> bytes | None:
+        return self._reader.blob_named(prefix)
+
+    def _here(self, tree: str, paths: Iterable[bytes]) -> None:
+        for path in self._left_out.get(tree, frozenset()).intersection(paths):
+            hint = "take this file out of the patch, or judge it by hand"
+            raise OutsideError("too-large", f"cannot decide: {shown(path)} is larger than is read", hint=hint)
+
+
+class ReleaseUpstream:
+    """One package that was opened."""
+
+    def __init__(
+        self, git: Git, releases: Releases, repository: ReleaseRepository, source: ReleaseSource, recall: VerdictMemory
+    ) -> None:
+        self._git = git
+        self._releases = releases
+        self.source = source
+        self.store = repository.store
+        self.recall = recall
+        self.url = f"pkg:pypi/{releases.package}?files={releases.kind}"
+        self.depths: tuple[int | None, ...] = DEPTHS
+
+    @cached_property
+    def engine(self) -> bytes:
+        return engine_digest()
+
+    @cached_property
+    def tags(self) -> Mapping[Commit, str]:
+        return {name: one.version for name, one in self.source.by_name.items()}
+
+    @property
+    def versions(self) -> Mapping[Commit, str]:
+        return self.tags
+
+    def pick(self, text: str | None) -> tuple[Release, Commit]:
+        """The release of that version; without one the newest. Raises InputError: no-such-version, no-release."""
+        found = self._releases.newest() if text is None else self._releases.find(text)
+        return found, self.source.name(found)
+
+    def head(self, _branch: str) -> Commit | None:
+        return self.source.name(self._releases.newest())
+
+    def find(self, _digits: str) -> Commit | None:
+        """No release has a hash for a name."""
+        return None
+
+    def fetch_blobs(self, blobs: Sequence[Blob], helpful: Sequence[Blob] = ()) -> None:
+        """A release is here whole."""
+
+    def is_ancestor(self, old: Commit, new: Commit) -> bool:
+        """Whether the one is the lower version."""
+        return self.source.by_name[old].parsed <= self.source.by_name[new].parsed
+
+    def grep(self, tree: str, words: Sequence[bytes]) -> tuple[Hit, ...]:
+        return grep(self._git, self.store, tree, words)
