@@ -74,6 +74,26 @@ def test_files_are_left_out_until_one_batch_brings_them(
     assert recording_git.count("fetch") == 2
 
 
+def test_what_would_only_help_comes_in_the_same_batch_or_is_gone_without(
+    upstream: GitUpstream, make_repository: Any, remote: Remote, recording_git: Any
+) -> None:
+    up = make_repository()
+    before = up.commit("main", {"a": "a\n", "b": "b\n"})
+    commit = up.commit("main", {"a": "A\n", "b": "B\n"})
+    a, b, old_a, old_b = (
+        Blob(up.git("rev-parse", name)) for name in (f"{commit}:a", f"{commit}:b", f"{before}:a", f"{before}:b")
+    )
+    upstream.fetch(remote, [commit])
+    upstream.fetch_blobs(remote.url, None, [a], [old_a])
+    assert [in_store(upstream, "cat-file", "-e", blob).returncode for blob in (a, old_a)] == [0, 0]
+    assert recording_git.count("fetch") == 2
+    upstream.fetch_blobs(remote.url, None, [b], [Blob("1" * 40), old_b, Blob("2" * 40)])
+    assert [in_store(upstream, "cat-file", "-e", blob).returncode for blob in (b, old_b)] == [0, 0]
+    assert recording_git.count("fetch") == 5
+    upstream.fetch_blobs(remote.url, None, [], [Blob(f"{digit}" * 40) for digit in range(3, 9)])
+    assert recording_git.count("fetch") == 9
+
+
 def test_a_file_that_the_server_does_not_have_is_no_silence(
     upstream: GitUpstream, make_repository: Any, remote: Remote
 ) -> None:

@@ -835,8 +835,8 @@ def test_files_that_are_missing_are_fetched_once_for_the_whole_series(upstream: 
     store = ObjectStore(upstream.git, path)
     asked: list[list[str]] = []
 
-    def fetch(blobs: Sequence[Blob]) -> None:
-        asked.append(sorted(blobs))
+    def fetch(blobs: Sequence[Blob], helpful: Sequence[Blob] = ()) -> None:
+        asked.append(sorted((*blobs, *helpful)))
         upstream.run(
             "fetch", "--quiet", "--filter=blob:none", f"file://{upstream.path}", *blobs, env={"GIT_DIR": str(path)}
         )
@@ -915,7 +915,7 @@ def test_a_declared_strip_level_and_root_are_gits_too(upstream: Upstream, tmp_pa
     assert series.tree == upstream.by_hand({**now, "python/sglang/f": CHANGED}, [], tmp_path / "work")
 
 
-def bring_nothing(blobs: Sequence[Blob]) -> None:
+def bring_nothing(blobs: Sequence[Blob], helpful: Sequence[Blob] = ()) -> None:
     pass
 
 
@@ -963,3 +963,29 @@ def test_no_single_line_can_be_lost_without_a_word(upstream: Upstream, tmp_path:
                 touched = upstream.run("diff-tree", "--name-only", "-r", upstream.commit(now), series.tree).split()
                 assert touched == [b"f", b"g"], damaged
     assert applied > 0
+
+
+def test_what_was_deleted_upstream_is_proved_by_the_file_that_the_patch_names(
+    upstream: Upstream, tmp_path: Path
+) -> None:
+    """A shallow store holds neither the deleted file nor the lines that were taken out: their names are enough to fetch them."""
+    old: Files = {"f": PLAIN, "g": b"g\n" + PLAIN}
+    new: Files = {"f": lines((10, ""))}
+    patch = upstream.diff(old, new, "--full-index")
+    commit = upstream.commit(new)
+    path = filtered(upstream, tmp_path, commit)
+    files = [PatchFile("p", patch)]
+    calls: list[int] = []
+
+    def fetch(blobs: Sequence[Blob], helpful: Sequence[Blob] = ()) -> None:
+        calls.append(len(blobs) + len(helpful))
+        url = f"file://{upstream.path}"
+        wanted = blobs if len(calls) == 1 else [*blobs, *helpful]
+        if wanted:
+            upstream.run("fetch", "--quiet", "--filter=blob:none", url, *wanted, env={"GIT_DIR": str(path)})
+
+    without = judge(commit, files, ObjectStore(upstream.git, path), fetch)
+    assert state(without) == "conflict"
+    assert "2 of the files that it was made on could not be had, and might show more" in reason(without)
+    assert state(judge(commit, files, ObjectStore(upstream.git, path), fetch)) == "already-there"
+    assert calls == [3, 2]

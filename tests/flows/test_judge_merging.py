@@ -252,11 +252,11 @@ def test_the_file_that_it_was_made_on_may_be_one_that_was_fetched(upstream: Upst
     commit = upstream.commit_of({"f": BESIDE})
     arguments = ["clone", "--quiet", "--bare", "--depth=1", "--branch=now", f"file://{upstream.path}", str(shallow)]
     upstream.run(*arguments, cwd=upstream.path)
-    asked: list[list[Blob]] = []
+    asked: list[tuple[list[Blob], list[Blob]]] = []
 
-    def fetch(blobs: Sequence[Blob]) -> None:
-        asked.append(list(blobs))
-        for blob in blobs:
+    def fetch(blobs: Sequence[Blob], helpful: Sequence[Blob] = ()) -> None:
+        asked.append((list(blobs), list(helpful)))
+        for blob in helpful:
             data = upstream.run("cat-file", "blob", blob)
             upstream.run("hash-object", "-w", "--stdin", stdin=data, env={"GIT_DIR": str(shallow)}, cwd=shallow)
 
@@ -264,4 +264,4 @@ def test_the_file_that_it_was_made_on_may_be_one_that_was_fetched(upstream: Upst
         store = ObjectStore(git, shallow)
         series = judge(commit, [PatchFile("p", patch, merges=True)], store, fetch)
     assert series.state == "applies"
-    assert asked == [[upstream.run("hash-object", "--stdin", stdin=PLAIN).decode().strip()]]
+    assert asked == [([], [upstream.run("hash-object", "--stdin", stdin=PLAIN).decode().strip()])]

@@ -1,7 +1,7 @@
 """Upstream repositories over git: what they list, and what they hand out."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from regraft.adapters.git import Git
@@ -14,6 +14,7 @@ from regraft.core.resolution import Fetched, Reach, Remote, Tip, parse_tips
 from regraft.errors import OutsideError
 
 BATCH = 10_000  # hashes on one command line
+ATTEMPTS = 5  # fetches, where a server lacks files that would be a help only
 STORE = "upstream.git"
 FILES = "files.git"
 
@@ -99,27 +100,47 @@ class GitUpstream:
                 break
         return Reach(found, tuple(notes))
 
-    def fetch_blobs(self, url: str, token_env: str | None, blobs: Sequence[Blob]) -> None:
-        """Raises OutsideError `missing-blobs` where the server does not hand them out, and what a fetch raises.
+    def fetch_blobs(self, url: str, token_env: str | None, blobs: Sequence[Blob], helpful: Sequence[Blob] = ()) -> None:
+        """By one fetch, where the server has them all. `helpful` ones are gone without where it does not hand them out.
 
         They come into a repository without refs first: where it is told of a commit, a server leaves out all files of it.
+        Raises OutsideError `missing-blobs` where the server does not hand out `blobs`, and what a fetch raises.
         """
         remote = Remote(url, token_env)
         wanted = list(dict.fromkeys(blobs))
-        for start in range(0, len(wanted), BATCH):
-            completed = self._scratch.fetch(remote, self._scratch.made(FILES), wanted[start : start + BATCH])
-            text = said(completed)
-            if remote_failures.wants_no_hash(text):
-                self._fetch_whole(remote)
+        needed = frozenset(wanted)
+        every = list(dict.fromkeys([*wanted, *helpful]))
+        for start in range(0, len(every), BATCH):
+            if not self._fetch_files(remote, every[start : start + BATCH], needed):
+                if wanted:
+                    self._fetch_whole(remote)
                 break
-            if completed.returncode != 0 and remote_failures.missing_object(text) is None:
-                raise self._scratch.failed(remote, completed)
-            self._join(FILES)
         kinds = self._scratch.kinds(self._scratch.made(STORE), wanted) if wanted else {}
         lost = [blob for blob in wanted if kinds[blob][1] != "blob"]
         if lost:
             message = f"the server does not hand out {len(lost)} of {len(wanted)} files, {lost[0]} first"
             raise OutsideError("missing-blobs", message, where=public(url), hint="run again")
+
+    def _fetch_files(self, remote: Remote, names: Sequence[Blob], needed: Collection[Blob]) -> bool:
+        """False where the server hands out tips only. One that it does not have keeps it from handing out any."""
+        left = list(names)
+        for attempt in range(ATTEMPTS):
+            if attempt == ATTEMPTS - 1:
+                left = [one for one in left if one in needed]
+            if not left:
+                break
+            completed = self._scratch.fetch(remote, self._scratch.made(FILES), left)
+            text = said(completed)
+            if remote_failures.wants_no_hash(text):
+                return False
+            gone = remote_failures.missing_object(text)
+            if completed.returncode != 0 and gone is None:
+                raise self._scratch.failed(remote, completed)
+            self._join(FILES)
+            if completed.returncode == 0 or gone in needed:
+                break
+            left = [one for one in left if one != gone]
+        return True
 
     def _fetch_whole(self, remote: Remote) -> None:
         name = f"whole{self._number(remote)}.git"

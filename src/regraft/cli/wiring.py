@@ -61,8 +61,8 @@ def upstreams(project: Project, environ: Mapping[str, str]) -> Iterator[Upstream
     with Git(environ) as git:
         upstream = GitUpstream(git, project.root, environ)
 
-        def fetch_blobs(pin: Pin, dependency: Dependency, blobs: Sequence[Blob]) -> None:
-            upstream.fetch_blobs(pin.url, dependency.token_env, blobs)
+        def fetch_blobs(pin: Pin, dependency: Dependency, blobs: Sequence[Blob], helpful: Sequence[Blob] = ()) -> None:
+            upstream.fetch_blobs(pin.url, dependency.token_env, blobs, helpful)
 
         known = [Remote(one.url, one.token_env) for one in project.manifest.dependencies.values()]
         gate = Gate(ObjectStore(git, upstream.store), fetch_blobs, SubmoduleFetch(upstream, known))

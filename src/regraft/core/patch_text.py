@@ -1,5 +1,6 @@
 """What a patch file says of each file, as values. `patch_read` makes them."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 from msgspec import Struct, field
@@ -7,6 +8,8 @@ from msgspec import Struct, field
 from regraft.core.patterns import regex
 
 _POINTER = regex(rb"oid sha256:[0-9a-f]{64}")
+
+_FULL = (40, 64)  # digits of a name
 
 Kind = Literal["edit", "create", "delete", "rename", "copy"]
 
@@ -142,3 +145,13 @@ class PatchText(Struct):
         if not self.root:
             return (f"-p{self.strip}",)
         return (f"-p{self.strip}", f"--directory={self.root.rstrip(b'/').decode('utf-8', 'surrogateescape')}")
+
+
+def bases_of(texts: Iterable[PatchText]) -> frozenset[str]:
+    """The full names of the files that patches were made on, where their index lines tell them (`git diff --full-index`).
+
+    Those that an earlier patch makes are left out: nobody else has them.
+    """
+    sections = [section for text in texts if not text.problems for section in text.sections]
+    names = {one.old_oid for one in sections if one.old_oid and len(one.old_oid) in _FULL and one.old_oid.strip("0")}
+    return frozenset(names - {one.new_oid for one in sections})

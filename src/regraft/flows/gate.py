@@ -1,6 +1,7 @@
 """One override, judged before a machine with an accelerator is asked for."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -20,7 +21,12 @@ SHOWN = 5
 METADATA = ("pyproject.toml", "setup.cfg", "setup.py")
 METADATA_LIMIT = 4 * 1024 * 1024
 
-FetchBlobs = Callable[[Pin, Dependency, Sequence[Blob]], None]
+
+class FetchFiles(Protocol):
+    def __call__(
+        self, pin: Pin, dependency: Dependency, blobs: Sequence[Blob], helpful: Sequence[Blob] = (), /
+    ) -> None:
+        """`ports.FetchBlobs`, of one pin's repository."""
 
 
 class Verdict(Struct, frozen=True):
@@ -37,7 +43,7 @@ class Gate(Struct, frozen=True):
     """The store that holds what was fetched, and how to fetch what is still missing from it."""
 
     store: GateStore
-    fetch_blobs: FetchBlobs
+    fetch_blobs: FetchFiles
     fetch_submodule: FetchSubmodule
 
     def judge(
@@ -54,9 +60,9 @@ class Gate(Struct, frozen=True):
         """
         metadata = self._metadata(baked, pin) if baseline and baseline.python else {}
 
-        def fetch(blobs: Sequence[Blob]) -> None:
+        def fetch(blobs: Sequence[Blob], helpful: Sequence[Blob] = ()) -> None:
             """One batch for everything: what patches touch, and what tells `requires-python`."""
-            self.fetch_blobs(pin, dependency, [*blobs, *self.store.missing([*metadata.values()])])
+            self.fetch_blobs(pin, dependency, [*blobs, *self.store.missing([*metadata.values()])], helpful)
 
         series = judge(pin.commit, patches, self.store, fetch)
         check_submodules(pin.url, pin.commit, self.store, self.fetch_submodule)

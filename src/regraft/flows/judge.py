@@ -1,22 +1,23 @@
 """Carried patches against one upstream commit: judged in memory, and what applies is applied by git itself in a temporary index."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
 from regraft.core.objects import Blob, Commit, Sha256, Tree
 from regraft.core.patch_read import read_patch_text
-from regraft.core.patch_text import PatchText
+from regraft.core.patch_text import PatchText, bases_of
 from regraft.core.patch_verdict import judge_patch, merges_of, some
 from regraft.core.plan import PatchState, PlannedPatch
+from regraft.core.removal import blob_oid
 from regraft.core.series_state import FITS, SeriesVerdict, judge_series
 from regraft.core.tree_view import oid_of
 from regraft.core.trees import Tracked, printable, shown
 from regraft.errors import OutsideError
 from regraft.flows.judge_view import StoreView
 from regraft.flows.patch_reading import PatchFile, confirmed, read_carried
-from regraft.flows.ports import GateStore, ScratchIndex
+from regraft.flows.ports import FetchBlobs, GateStore, ScratchIndex
 
 __all__ = ["Judged", "PatchFile", "Series", "judge"]
 
@@ -40,11 +41,11 @@ def judge(
     commit: Commit,
     patches: Sequence[PatchFile],
     store: GateStore,
-    fetch_blobs: Callable[[Sequence[Blob]], None] | None,
+    fetch_blobs: FetchBlobs | None,
 ) -> Series:
     """Judge every patch, each on the tree that those before it leave; what does not fit is left out, and that is said.
 
-    `fetch_blobs` is called at most once, with all that the patches touch and the store lacks.
+    `fetch_blobs` is called at most once, with all that the patches touch and the store lacks, and with what they were made on.
     Raises OutsideError where git or the store failed: `missing-objects` among others; `engine-disagrees` where git makes something
     else of a patch than we do. That is never a state.
     """
@@ -55,20 +56,25 @@ def judge(
     texts = _read(patches, tracked, store)
     mended = [_without_returns(patch, text, tracked) for patch, text in zip(patches, texts, strict=True)]
     touched = _touched([*texts, *filter(None, mended)])
-    _complete(touched, tracked, store, fetch_blobs)
+    made_on = _made_on(texts, tracked)
+    _complete(touched, made_on, tracked, store, fetch_blobs)
     view = StoreView(tracked, store, touched, texts)
     verdict = judge_series(texts, view)
     index = store.read_tree(commit)
     _apply(verdict, patches, texts, index)
     judged: list[Judged] = []
     left_out: list[str] = []
-    for patch, text, one in zip(patches, mended, verdict.patches, strict=True):
+    for patch, read, text, one in zip(patches, texts, mended, verdict.patches, strict=True):
         fits = f"; without the carriage returns it would {_fitting(text, verdict)}" if text is not None else ""
         said = [f"{one.reason or ''}{fits}"]
         if left_out:
             said.append(f"judged on the tree without {some(left_out)}, which does not fit")
         if one.state not in FITS:
             left_out.append(printable(patch.path))
+            if lost := store.missing(sorted(_made_on([read], tracked))):
+                said.append(
+                    f"{len(lost)} of the files that it was made on could not be had, and might show more ({lost[0][:12]})"
+                )
         sha256 = Sha256(hashlib.sha256(patch.data).hexdigest())
         judged.append(Judged(PlannedPatch(patch.path, sha256, one.state), "; ".join(filter(None, said)) or None))
     return Series(tuple(judged), verdict.state, index.write_tree())
@@ -103,18 +109,28 @@ def _touched(texts: Iterable[PatchText]) -> frozenset[bytes]:
     return frozenset(path for section in sections for path in (section.path, section.old_path))
 
 
+def _made_on(texts: Sequence[PatchText], tracked: Tracked) -> frozenset[Blob]:
+    """What the patches were made on, where they tell its full name, as those do that delete a file."""
+    sha256 = any(len(entry.oid) == 64 for entry in tracked.values())
+    sections = [section for text in texts if not text.problems for section in text.sections]
+    gone = [one for one in sections if one.kind == "delete" and one.hunks and one.path not in tracked]
+    return frozenset(map(Blob, bases_of(texts))) | {Blob(blob_oid(one.hunks, sha256=sha256)) for one in gone}
+
+
 def _complete(
     touched: Iterable[bytes],
+    made_on: Iterable[Blob],
     tracked: Tracked,
     store: GateStore,
-    fetch_blobs: Callable[[Sequence[Blob]], None] | None,
+    fetch_blobs: FetchBlobs | None,
 ) -> None:
-    """Have everything that the patches touch in the store, by one batch."""
+    """Have everything that the patches touch in the store, by one batch, and what they were made on where that can be had."""
     here = sorted(path for path in touched if path in tracked)
     wanted = [Blob(tracked[path].oid) for path in here if tracked[path].kind == "blob"]
     missing = store.missing(wanted)
-    if missing and fetch_blobs is not None:
-        fetch_blobs(missing)
+    helpful = [one for one in store.missing(sorted(made_on)) if one not in missing]
+    if (missing or helpful) and fetch_blobs is not None:
+        fetch_blobs(missing, helpful)
         missing = store.missing(missing)
     if missing:
         raise OutsideError(

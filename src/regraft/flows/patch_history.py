@@ -11,7 +11,7 @@ from regraft.core.objects import Commit
 from regraft.core.patch_history import Line, PatchHistory, SeriesHistory, Touch
 from regraft.core.patch_memo import Recall, Series, paths_of
 from regraft.core.patch_state import fold_series
-from regraft.core.patch_text import PatchText
+from regraft.core.patch_text import PatchText, bases_of
 from regraft.core.patch_verdict import PatchVerdict
 from regraft.core.removal import blob_oid
 from regraft.core.trees import SUBMODULE, Entry
@@ -19,7 +19,6 @@ from regraft.flows.patch_culprits import culprits
 from regraft.flows.patch_kept import kept
 from regraft.flows.ports import HistorySource
 
-FULL = (40, 64)  # digits of a name
 AHEAD = 64  # versions whose files are asked for in one go
 
 Progress = Callable[[int, int], None]
@@ -46,7 +45,7 @@ def walk(  # noqa: PLR0913 - keyword-only but for what is judged where
     line, fresh = _line(source, tip, paths, deleted, last=last, since=since, recall=recall)
     tree = source.commit(tip).tree
     versions = list(moments(known_at(tree, paths, deleted, source), line))
-    source.complete(_needed(versions), _bases(texts))
+    source.complete(_needed(versions), bases_of(texts))
     series = Series(texts, engine, recall)
     namesakes = Namesakes(source, tree, paths)
     worlds: list[HistoryView] = []
@@ -122,14 +121,6 @@ def _needed(versions: Iterable[Moment]) -> dict[str, None]:
     """The files that a judgement may read: what the paths hold in each version."""
     held = (one.oid for moment in versions for one in moment.view.values() if one.mode != SUBMODULE)
     return dict.fromkeys(held)
-
-
-def _bases(texts: Iterable[PatchText]) -> dict[str, None]:
-    """What the patches were made on, where they name it in full: it proves more than what stands there alone."""
-    sections = (section for text in texts if not text.problems for section in text.sections)
-    return dict.fromkeys(
-        one.old_oid for one in sections if one.old_oid and len(one.old_oid) in FULL and one.old_oid.strip("0")
-    )
 
 
 def _line(  # noqa: PLR0913 - as for `walk`

@@ -51,8 +51,8 @@ class PatchUpstream(Protocol):
     def find(self, digits: str, /) -> Commit | None:
         """The commit whose hash begins so."""
 
-    def fetch_blobs(self, blobs: Sequence[Blob], /) -> None:
-        """Bring files that are not here."""
+    def fetch_blobs(self, blobs: Sequence[Blob], helpful: Sequence[Blob] = (), /) -> None:
+        """`ports.FetchBlobs`."""
 
     def is_ancestor(self, old: Commit, new: Commit, /) -> bool: ...
 

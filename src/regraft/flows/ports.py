@@ -79,8 +79,13 @@ class Upstream(Protocol):
     def fetch(self, remote: Remote, wants: Sequence[str]) -> Fetched:
         """Commits with their trees, by full hash or full ref name, in one fetch; what is missing does not stop the rest."""
 
-    def fetch_blobs(self, url: str, token_env: str | None, blobs: Sequence[Blob]) -> None:
-        """Bring files that a filtered fetch left out, in one more fetch."""
+    def fetch_blobs(self, url: str, token_env: str | None, blobs: Sequence[Blob], helpful: Sequence[Blob] = ()) -> None:
+        """Bring files that a filtered fetch left out, in one more fetch; `helpful` ones where the server has them."""
+
+
+class FetchBlobs(Protocol):
+    def __call__(self, blobs: Sequence[Blob], helpful: Sequence[Blob] = (), /) -> None:
+        """Bring files that a store lacks, in one fetch. That `helpful` ones do not come is no error."""
 
 
 class ScratchIndex(Protocol):
