@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from regraft.adapters.checkout import CheckoutFolders
 from regraft.adapters.git import Git
@@ -319,6 +320,61 @@ def test_a_file_keeps_the_permissions_that_git_does_not_know(make: MakeWorld) ->
     (world.checkout / "pkg/core.py").chmod(0o664)
     world.put(world.target())
     assert (world.checkout / "pkg/core.py").stat().st_mode & 0o777 == 0o664
+
+
+LINES = b"".join(b"n%d = 1\n" % number for number in range(9))
+
+
+def merging(world: World) -> Target:
+    """A patch of the fifth line, where upstream has changed the third since; git itself makes the tree."""
+    git(world.upstream, "checkout", "-q", "--detach", "v2")
+    before = commit(world.upstream, {"pkg/core.py": LINES})
+    after = commit(world.upstream, {"pkg/core.py": LINES.replace(b"n2 = 1", b"n2 = 2")})
+    git(world.upstream, "branch", "moved")
+    made = world.aside.parent / "made-by-merge"
+    git(world.upstream.parent, "clone", "-q", str(world.upstream), str(made))
+    git(made, "checkout", "-q", "--detach", before)
+    (made / "pkg/core.py").write_bytes(LINES.replace(b"n4 = 1", b"n4 = 4"))
+    patch = subprocess.run(["git", "diff", "--full-index"], cwd=made, env=ENV, check=True, capture_output=True).stdout
+    git(made, "checkout", "-q", "--force", "--detach", after)
+    (made / ".git/p").write_bytes(patch)
+    assert subprocess.run(["git", "apply", "--check", ".git/p"], cwd=made, env=ENV, check=False).returncode == 1
+    git(made, "apply", "--3way", ".git/p")
+    carried = CarriedPatch("p", Sha256("0" * 64), patch, merges=True)
+    tree = Tree(git(made, "write-tree"))
+    return Target("lib", str(world.checkout), Remote(f"file://{world.upstream}"), after, tree, (carried,))
+
+
+@pytest.mark.parametrize("options", [(), ("--depth=1", "--branch=v2")], ids=["whole", "shallow"])
+def test_a_patch_that_is_merged_makes_the_planned_tree(make: MakeWorld, options: tuple[str, ...]) -> None:
+    """In a shallow clone the file that it was made on is fetched by its name."""
+    world = make(*options, at="HEAD" if options else "v1")
+    world.put(merging(world))
+    assert (world.checkout / "pkg/core.py").read_bytes() == LINES.replace(b"n2 = 1", b"n2 = 2").replace(
+        b"n4 = 1", b"n4 = 4"
+    )
+    assert world.status() == ["M pkg/core.py"]
+
+
+def test_where_the_server_does_not_hand_out_what_it_was_made_on_nothing_is_written(make: MakeWorld) -> None:
+    world = make("--depth=1", "--branch=v2", at="HEAD")
+    target = merging(world)
+    [patch] = target.patches
+    assert patch.data is not None
+    begin = patch.data.index(b"index ") + 6
+    invented = patch.data[:begin] + b"1" * 40 + patch.data[begin + 40 :]
+    error = refused(world, replace(target, patches=(replace(patch, data=invented),)))
+    assert error.code == "patch-does-not-apply"
+    assert "cannot be tried without the file that it was made on" in error.message
+    assert world.status() == []
+
+
+def test_a_patch_that_would_merge_is_exact_where_nothing_else_is_declared(make: MakeWorld) -> None:
+    world = make()
+    target = merging(world)
+    [patch] = target.patches
+    exact = replace(target, patches=(replace(patch, merges=False),))
+    assert "does not apply" in refused(world, exact).message
 
 
 def refused(world: World, target: Target) -> RegraftError:

@@ -17,7 +17,7 @@ from regraft.adapters.git_folder import GitFolder
 from regraft.adapters.object_store import write_alternates
 from regraft.adapters.scratch import Scratch, said
 from regraft.core import remote_failures
-from regraft.core.objects import Commit
+from regraft.core.objects import Blob, Commit
 from regraft.core.repository_url import public
 from regraft.core.resolution import Remote
 from regraft.errors import OutsideError
@@ -129,6 +129,14 @@ class CheckoutFetch:
         if lost and (still := repository.objects.lost(commit, head)):
             message = f"the server does not hand out {len(still)} files of {commit}, {still[0]} first"
             raise OutsideError("missing-blobs", message, where=public(remote.url), hint="run again")
+
+    def bring_files(self, repository: Repository, remote: Remote, blobs: Sequence[Blob]) -> None:
+        """Files that no commit at hand has. Where the server does not hand them out, they are missing."""
+        self._count += 1
+        store = self._scratch.made(f"files-of-checkout{self._count}.git")
+        completed = self._scratch.fetch(remote, store, blobs)
+        if completed.returncode == 0:
+            self._hand_over(store, repository, refs=False)
 
     def _hand_over(self, store: Path, repository: Repository, *, refs: bool = True) -> None:
         common = repository.git.common

@@ -19,7 +19,7 @@ from regraft.core.gitmodules import Module, RefusedModuleError, modules_by_path
 from regraft.core.objects import Blob, Commit, Tree
 from regraft.core.observation import CarriedPatch
 from regraft.core.patch_read import read_patch_text
-from regraft.core.patch_text import PatchText
+from regraft.core.patch_text import PatchText, bases_of
 from regraft.core.patch_verdict import judge_patch, merges_of
 from regraft.core.tree_view import TreeView
 from regraft.core.trees import SUBMODULE, ApplyOutcome
@@ -92,6 +92,16 @@ class CheckoutObjects:
         text.merges = True
         merges = merges_of(text, judge_patch(text, self._view(text, index)))
         return index.apply(data, names=text.git_arguments, merges=merges)
+
+    def made_on(self, commit: Commit, patches: Sequence[CarriedPatch]) -> tuple[Blob, ...]:
+        """What merging these patches needs besides the commit, as far as they tell its full name, and is not here."""
+        there = {os.fsencode(name) for name in self.entries(commit) or {}}
+        texts = [
+            read_patch_text(patch.data, strip=patch.strip, root=patch.root.encode(), exists=there.__contains__)
+            for patch in patches
+            if patch.merges and patch.data is not None
+        ]
+        return self._store.missing([Blob(name) for name in sorted(bases_of(texts))])
 
     def _view(self, text: PatchText, index: ScratchIndex) -> TreeView:
         """What an index holds. Raises OutsideError `missing-objects` where a file that the patch was made on is not here."""

@@ -69,7 +69,10 @@ class TreeFolders:
         """Have the planned commit in the checkout. RefusedError `no-repository`: there is nothing to put it into."""
         place = self._places.of(target.path)
         with _disk(place):
-            self._fetch.bring(self._repository(place), target.remote, target.commit, target.dependency)
+            repository = self._repository(place)
+            self._fetch.bring(repository, target.remote, target.commit, target.dependency)
+            if wanted := repository.objects.made_on(target.commit, target.patches):
+                self._fetch.bring_files(repository, target.remote, wanted)
 
     def prove(self, target: Target) -> None:
         """Every patch goes on the commit, and they make the planned tree. RefusedError `not-the-planned-tree`."""
