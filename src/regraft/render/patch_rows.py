@@ -50,7 +50,7 @@ def _hunk_lines(row: Row) -> Iterator[str]:
     for one in row.hunks:
         name = f"hunk {one.index}" if one.index is not None else "whole"
         offset = f" (offset {one.offset:+d})" if one.offset else ""
-        reason = f": {one.reason}" if one.reason else ""
+        reason = f": {one.reason}" if one.reason and one.reason not in (row.reason or "") else ""
         yield f"{one.file} {name} {one.state}{offset}{reason}"
 
 
