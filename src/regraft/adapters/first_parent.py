@@ -14,7 +14,7 @@ from regraft.adapters.scratch_index import failure
 from regraft.core.objects import Commit, Tree, parse_commit, parse_tree
 from regraft.core.patch_history import Change, Line, Renamed, Touch, Version
 from regraft.core.patterns import regex
-from regraft.core.trees import printable
+from regraft.core.trees import Entry, printable
 
 PIECE = 256 * 1024
 SUBJECT = 400  # characters kept
@@ -93,6 +93,17 @@ class FirstParent:
             raise failure(Completed(_LOG, code, b"", said))
         cut = bool(commits) and commits[-1] in self._shallow
         return Line(tuple(commits), tuple(touches), beyond, cut)
+
+    def named(self, tree: str, names: Collection[bytes]) -> Iterator[Entry]:
+        """The files anywhere in a tree that have one of these names. One process."""
+        completed = self._git.run(["ls-tree", "-r", "-z", "--full-tree", tree], At(git_dir=self._store.git_dir))
+        if completed.returncode != 0:
+            raise failure(completed)
+        for record in completed.stdout.split(b"\0"):
+            if (record.rpartition(b"/")[2] if b"/" in record else record.partition(b"\t")[2]) in names:
+                meta, _, path = record.partition(b"\t")
+                mode, kind, oid = meta.decode("ascii").split(" ")
+                yield Entry(mode, "commit" if kind == "commit" else "blob", oid, path)
 
     def renames(
         self, pairs: Collection[tuple[Tree, Tree]], similarity: int = 30

@@ -112,11 +112,17 @@ class UpstreamCache:
 
         Raises OutsideError `missing-blobs` ("cannot decide") where the server does not hand them out, and what a fetch raises.
         """
+        self.ask_for_blobs(upstream, blobs, helpful)
+        if blobs and (lost := upstream.store.missing(blobs)):
+            raise undecided(lost, upstream.remote)
+
+    def ask_for_blobs(self, upstream: CachedUpstream, blobs: Sequence[Blob], helpful: Sequence[Blob] = ()) -> None:
+        """The same, and whether they came is the caller's to see."""
         remote = upstream.remote
         wanted = list(dict.fromkeys(blobs))
         if parse_repository_url(remote.url).local:
             if wanted:
-                raise _undecided(wanted, remote, "this folder does not have them; fetch them there")
+                raise undecided(wanted, remote)
             return
         if not wanted and not helpful:
             return
@@ -125,8 +131,6 @@ class UpstreamCache:
             refused = self._fetch_files(remote, repository, list(dict.fromkeys([*wanted, *helpful])))
             if refused and wanted and helpful:  # a server that lacks one hands out none
                 self._fetch_files(remote, repository, wanted)
-        if wanted and (lost := upstream.store.missing(wanted)):
-            raise _undecided(lost, remote, "the server does not hand them out by their names")
 
     def _fetch_files(self, remote: Remote, repository: Path, wanted: Sequence[str]) -> bool:
         """Whether the server refused to hand out some of them."""
@@ -225,6 +229,12 @@ def _listed(listing: bytes) -> Iterator[tuple[Commit, str]]:
                 yield parse_commit(digits), name
 
 
-def _undecided(blobs: Sequence[str], remote: Remote, why: str) -> OutsideError:
+def undecided(blobs: Sequence[str], remote: Remote) -> OutsideError:
+    local = parse_repository_url(remote.url).local
+    why = (
+        "this folder does not have them; fetch them there"
+        if local
+        else "the server does not hand them out by their names"
+    )
     message = f"cannot decide: blob missing ({len(blobs)} of them, {blobs[0]} first); {why}"
     return OutsideError("missing-blobs", message, where=public(remote.url))

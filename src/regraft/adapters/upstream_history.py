@@ -7,7 +7,7 @@ from typing import Self
 from regraft.adapters.first_parent import FirstParent
 from regraft.adapters.git import Git
 from regraft.adapters.object_reader import ObjectReader
-from regraft.adapters.upstream_cache import CachedUpstream, UpstreamCache
+from regraft.adapters.upstream_cache import CachedUpstream, UpstreamCache, undecided
 from regraft.core.objects import Blob, Commit, Tree
 from regraft.core.patch_history import CommitObject, Line, Renamed, Version
 from regraft.core.trees import Entry
@@ -44,14 +44,14 @@ class UpstreamHistory:
         return self._first_parent.renames(pairs)
 
     def complete(self, blobs: Collection[str], helpful: Collection[str] = ()) -> None:
-        if self._upstream.partial:
-            missing = self._upstream.store.missing([Blob(one) for one in (*blobs, *helpful)])
-            needed = set(blobs)
-            self._cache.fetch_blobs(
-                self._upstream,
-                [one for one in missing if one in needed],
-                [one for one in missing if one not in needed],
-            )
+        if not self._upstream.partial:
+            return
+        missing = self._upstream.store.missing([Blob(one) for one in (*blobs, *helpful)])
+        asked = set(blobs)
+        needed = [one for one in missing if one in asked]
+        self._cache.ask_for_blobs(self._upstream, needed, [one for one in missing if one not in asked])
+        if lost := [oid for oid, data in self._reader.each(needed) if data is None]:
+            raise undecided(lost, self._upstream.remote)
 
     def commit(self, oid: Commit) -> CommitObject:
         return self._reader.commit(oid)
@@ -75,7 +75,7 @@ class UpstreamHistory:
         return self._reader.listing(tree, prefix)
 
     def named(self, tree: str, names: Collection[bytes]) -> Iterator[Entry]:
-        return self._reader.named(tree, names)
+        return self._first_parent.named(tree, names)
 
     def blob(self, oid: str) -> bytes | None:
         return self._reader.blob(oid)

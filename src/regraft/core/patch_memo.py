@@ -18,6 +18,8 @@ from regraft.core.patch_verdict import PatchVerdict, judge_group, judge_patch
 from regraft.core.series_state import SeriesVerdict, judge_series
 from regraft.core.tree_view import Made, Overlay, View
 
+LARGEST = 256 * 1024  # bytes of a piece that is remembered from run to run
+
 _Identity = tuple[str, str] | None
 
 
@@ -51,9 +53,21 @@ class Series:
         self._shared = frozenset(paths_of(self.texts)) if deletes else _shared(self._paths)
         self._patches: dict[object, PatchVerdict] = {}
         self._groups: dict[object, Sequence[FileVerdict]] = {}
+        self._digest: bytes | None = None
         self._digests: dict[tuple[int, int], bytes] = {}
         self._names: dict[bytes, str] = {}
         self.judged = 0  # groups that were not remembered
+
+    @property
+    def recall(self) -> Recall | None:
+        return self._recall
+
+    @property
+    def digest(self) -> bytes:
+        """Of the patches and of the engine."""
+        if self._digest is None:
+            self._digest = hashlib.sha256(self._engine + _encoder.encode(self.texts)).digest()
+        return self._digest
 
     def judge(self, view: HistoryView) -> SeriesVerdict:
         """The results of files that no other patch touches are without content."""
@@ -104,34 +118,32 @@ class Series:
         key = (id(text), group[0], state)
         found = self._groups.get(key)
         if found is None:
-            shared = not self._shared.isdisjoint(paths)
-            found = self._groups[key] = self._fresh(text, group, view, vacated, None if shared else state)
+            under = _layers(view)[1]
+            lasting = self._recall is not None and not (None in state and under.hints)  # a hint is about the whole tree
+            name = self._key(text, group, state, vacated) if lasting else None
+            found = self._recalled(name, under) if name is not None else None
+            if found is None:
+                missed, found = self._fresh(text, group, view, vacated, shared=not self._shared.isdisjoint(paths))
+                self._keep(name, missed, found)
+            self._groups[key] = found
         return found
 
     def _fresh(
-        self,
-        text: PatchText,
-        group: Sequence[int],
-        view: View,
-        vacated: frozenset[bytes],
-        state: tuple[object, ...] | None,
-    ) -> Sequence[FileVerdict]:
-        """`state` is None for files that other patches touch too: they need what this makes of them, which is not kept on disk."""
-        _, under = _layers(view)
-        lasting = self._recall is not None and state is not None and not (None in state and under.hints)
-        key = self._key(text, group, state, vacated) if lasting and state is not None else b""
-        if lasting and (known := self._recalled(key, under)) is not None:
-            return known
+        self, text: PatchText, group: Sequence[int], view: View, vacated: frozenset[bytes], *, shared: bool
+    ) -> tuple[set[str], Sequence[FileVerdict]]:
+        """With the blobs that were looked for in vain. What becomes of files that other patches touch too is needed later."""
+        under = _layers(view)[1]
         self.judged += 1
         before, under.missed = under.missed, set()
         files = judge_group(text, group, view, vacated)
         missed, under.missed = under.missed, before | under.missed
-        if state is None:
-            return files
-        bare = tuple(_without_content(one) for one in files)
-        if lasting and self._recall is not None:
-            self._recall.put(key, _encoder.encode(_Remembered(tuple(sorted(missed)), bare)))
-        return bare
+        return missed, files if shared else [_without_content(one) for one in files]
+
+    def _keep(self, key: bytes | None, missed: set[str], files: Sequence[FileVerdict]) -> None:
+        if self._recall is not None and key is not None:
+            data = _encoder.encode(_Remembered(tuple(sorted(missed)), tuple(files)))
+            if len(data) <= LARGEST:
+                self._recall.put(key, data)
 
     def _recalled(self, key: bytes, under: HistoryView) -> Sequence[FileVerdict] | None:
         assert self._recall is not None

@@ -1,5 +1,6 @@
 """Who made each change of a patch's state, through merges, and what that commit did to the file that decided."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -60,25 +61,52 @@ def culprits(
     verdicts: Sequence[Sequence[PatchVerdict]],
     source: HistorySource,
 ) -> list[tuple[Turn, ...]]:
-    """Per patch its changes of state, newest first. What was moved is asked for all of them at once."""
+    """Per patch its changes of state, newest first. What was moved is asked for all of them at once.
+
+    What the past made is remembered: it does not change.
+    """
     cases = _cases(series, versions, verdicts)
-    made = [_made(case, series, worlds[case.index], source) for case in cases]
+    found = [_remembered(case, series) for case in cases]
+    fresh = [case for case, one in zip(cases, found, strict=True) if one is None]
+    made = [_made(case, series, worlds[case.index], source) for case in fresh]
     renames = _renames({one.trees for one in made if one.trees is not None}, source)
     turns: list[list[Turn]] = [[] for _ in series.texts]
-    for case, one in zip(cases, made, strict=True):
-        section = series.texts[case.patch].sections[case.section]
-        culprit = _told(case, section, one, renames, source)
+    waiting = iter(made)
+    for case, known in zip(cases, found, strict=True):
+        culprit = known
+        if culprit is None:
+            section = series.texts[case.patch].sections[case.section]
+            culprit = _told(case, section, next(waiting), renames, source)
+            if series.recall is not None and (renames is not None or culprit.deleted is None):
+                series.recall.put(_key(case, series), msgspec.msgpack.encode(culprit))
         turns[case.patch].append(Turn(case.by, case.before, case.after, culprit))
     return [tuple(some) for some in turns]
 
 
-def _renames(pairs: set[tuple[Tree, Tree]], source: HistorySource) -> Renames:
+def _key(case: _Case, series: Series) -> bytes:
+    sides = [
+        (one.state, [file.hunks for file in one.files[case.section : case.section + 1]])
+        for one in (case.before, case.after)
+    ]
+    said = (case.patch, case.section, case.by.commit, sides)
+    return hashlib.sha256(b"culprit\0" + series.digest + msgspec.msgpack.encode(said)).digest()
+
+
+def _remembered(case: _Case, series: Series) -> Culprit | None:
+    data = series.recall.get(_key(case, series)) if series.recall is not None else None
+    try:
+        return msgspec.msgpack.decode(data, type=Culprit) if data is not None else None
+    except msgspec.DecodeError:
+        return None
+
+
+def _renames(pairs: set[tuple[Tree, Tree]], source: HistorySource) -> Renames | None:
     try:
         return source.renames(sorted(pairs)) if pairs else {}
     except OutsideError as error:
         if error.code != "missing-objects":
             raise
-        return {}  # a clone without files: what was moved where is not said
+        return None  # a clone without files: what was moved where is not said
 
 
 def _cases(series: Series, versions: Sequence[Moment], verdicts: Sequence[Sequence[PatchVerdict]]) -> list[_Case]:
@@ -124,11 +152,13 @@ def _made(case: _Case, series: Series, world: HistoryView, source: HistorySource
     return _Made(commit, parent, old, source.version(commit.tree, section.old_path))
 
 
-def _told(case: _Case, section: Section, made: _Made, renames: Renames, source: HistorySource) -> Culprit:
+def _told(case: _Case, section: Section, made: _Made, renames: Renames | None, source: HistorySource) -> Culprit:
     commit, through = made.commit, case.by.commit
     pull = pull_number(source.commit(through).message) or pull_number(commit.message)
     subject = printable(commit.subject[: 4 * SUBJECT], SUBJECT)
-    plain = Culprit(commit.commit, subject, commit.date, pull, through if through != commit.commit else None)
+    plain = Culprit(
+        commit.commit, subject, commit.date, pull, through if through != commit.commit else None, release=commit.release
+    )
     old, new, path = made.old, made.new, shown(section.old_path)
     if old is None:
         return plain
@@ -141,9 +171,9 @@ def _told(case: _Case, section: Section, made: _Made, renames: Renames, source: 
     return msgspec.structs.replace(plain, rewrote=(path, *lines)) if lines else plain
 
 
-def _gone(culprit: Culprit, section: Section, made: _Made, renames: Renames, source: HistorySource) -> Culprit:
+def _gone(culprit: Culprit, section: Section, made: _Made, renames: Renames | None, source: HistorySource) -> Culprit:
     """With where the file went, if that is believed."""
-    for one in renames.get(made.trees, ()) if made.trees else ():
+    for one in (renames or {}).get(made.trees, ()) if made.trees else ():
         if one.old != section.old_path:
             continue
         there = source.version(made.commit.tree, one.new)

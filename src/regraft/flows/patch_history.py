@@ -1,14 +1,11 @@
 """Carried patches along an upstream's first-parent history: their states, each change of one, and the commit that made it."""
 
-import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-import msgspec
-
-from regraft.core.history_view import HistoryView, known_at
+from regraft.core.history_view import HistoryView
 from regraft.core.history_walk import Moment, moments
 from regraft.core.objects import Commit
-from regraft.core.patch_history import Line, PatchHistory, SeriesHistory, Touch
+from regraft.core.patch_history import PatchHistory, SeriesHistory
 from regraft.core.patch_memo import Recall, Series, paths_of
 from regraft.core.patch_state import fold_series
 from regraft.core.patch_text import PatchText, bases_of
@@ -17,6 +14,7 @@ from regraft.core.removal import blob_oid
 from regraft.core.trees import SUBMODULE, Entry
 from regraft.flows.patch_culprits import culprits
 from regraft.flows.patch_kept import kept
+from regraft.flows.patch_line import ground_of
 from regraft.flows.ports import HistorySource
 
 AHEAD = 64  # versions whose files are asked for in one go
@@ -42,12 +40,12 @@ def walk(  # noqa: PLR0913 - keyword-only but for what is judged where
     Raises OutsideError: missing-objects, missing-blobs (cannot decide), and what git fails with. That is never a state.
     """
     paths, deleted = paths_of(texts), deleted_names(texts)
-    line, fresh = _line(source, tip, paths, deleted, last=last, since=since, recall=recall)
-    tree = source.commit(tip).tree
-    versions = list(moments(known_at(tree, paths, deleted, source), line))
+    ground = ground_of(source, tip, paths, deleted, last=last, since=since, recall=recall)
+    line, fresh = ground.line, ground.fresh
+    versions = list(moments(ground.known, line))
     source.complete(_needed(versions), bases_of(texts))
     series = Series(texts, engine, recall)
-    namesakes = Namesakes(source, tree, paths)
+    namesakes = Namesakes(source, source.commit(tip).tree, paths)
     worlds: list[HistoryView] = []
     verdicts: list[tuple[PatchVerdict, ...]] = []
     for number, moment in enumerate(versions):
@@ -121,68 +119,3 @@ def _needed(versions: Iterable[Moment]) -> dict[str, None]:
     """The files that a judgement may read: what the paths hold in each version."""
     held = (one.oid for moment in versions for one in moment.view.values() if one.mode != SUBMODULE)
     return dict.fromkeys(held)
-
-
-def _line(  # noqa: PLR0913 - as for `walk`
-    source: HistorySource,
-    tip: Commit,
-    paths: Sequence[bytes],
-    oids: frozenset[str],
-    *,
-    last: int | None,
-    since: Commit | None,
-    recall: Recall | None,
-) -> tuple[Line, int]:
-    """Of a line that is remembered only what came on top is asked for: so many commits."""
-    key = hashlib.sha256(b"line\0" + msgspec.msgpack.encode((paths, sorted(oids)))).digest()
-    old = _remembered(recall, key)
-    whole: Line | None = None
-    fresh = 0
-    if old is not None:
-        new = source.line(tip, paths, last=last, since=since, known=old.commits, oids=oids)
-        whole, fresh = _joined(new, old, last, since), len(new.commits)
-    if whole is None:
-        whole = source.line(tip, paths, last=last, since=since, oids=oids)
-        fresh = len(whole.commits)
-    if recall is not None and not whole.cut and whole is not old:
-        recall.put(key, msgspec.msgpack.encode(whole))
-    return whole, fresh
-
-
-def _remembered(recall: Recall | None, key: bytes) -> Line | None:
-    data = recall.get(key) if recall is not None else None
-    if data is None:
-        return None
-    try:
-        return msgspec.msgpack.decode(data, type=Line)
-    except msgspec.DecodeError:
-        return None
-
-
-def _joined(new: Line, old: Line, last: int | None, since: Commit | None) -> Line | None:
-    """What came on top of what is remembered, cut to the range; None where it does not reach far enough back."""
-    if new.beyond is None or new.beyond not in old.commits:
-        return new if new.commits and last is not None and len(new.commits) == last else None
-    at = old.commits.index(new.beyond)
-    shift = len(new.commits) - at
-    commits = (*new.commits, *old.commits[at:])
-    end = len(commits)
-    if since is not None:
-        if since not in commits:
-            return None
-        end = commits.index(since)
-    elif last is not None:
-        if len(commits) < last and old.beyond is not None:
-            return None
-        end = min(end, last)
-    elif old.beyond is not None:
-        return None
-    touches = (*new.touches, *_moved(old.touches, at, shift))
-    beyond = commits[end] if end < len(commits) else old.beyond
-    return Line(commits[:end], tuple(one for one in touches if one.position < end), beyond)
-
-
-def _moved(touches: Iterable[Touch], at: int, shift: int) -> Iterator[Touch]:
-    for one in touches:
-        if one.position >= at:
-            yield Touch(one.position + shift, one.commit, one.tree, one.date, one.subject, one.parents, one.changes)
