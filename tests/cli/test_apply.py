@@ -344,6 +344,37 @@ def test_the_image_matches_the_plan_and_a_restore_gives_the_baseline_back(
     assert picture(*world.guarded) == before
 
 
+def test_what_is_merged_at_the_gate_is_merged_on_the_machine_and_verified(
+    apply_world: Any, picture: Picture, git_of: Git
+) -> None:
+    """The patch was made on v1, and upstream has changed a line of its context: `apply = "3way"`, as the image's own build."""
+    world = apply_world
+    core = world.upstream / "lib/core.py"
+    git_of(world.upstream, "checkout", "-q", "--detach", "v1")
+    core.write_text("a = 1\ncarried = True\nb = 2\nc = 3\n")
+    (world.project / "patches/lib.patch").write_text(git_of(world.upstream, "diff", "--full-index") + "\n")
+    git_of(world.upstream, "checkout", "-q", "--force", "--detach", "v2")
+    core.write_text("a = 1\nb = 2\nc = 33\nd = 4\n")
+    git_of(world.upstream, "commit", "-q", "-a", "-m", "c")
+    git_of(world.upstream, "tag", "v4")
+    exact = world.run("plan", "--image", "img", "--set", "ci_lib_pr=v4", "--output", str(world.plan_file))
+    assert exact.code == 1
+    world.manifest(lib='apply = "3way"')
+    world.plan("v4")
+    plan = json.loads(world.plan_file.read_text())
+    assert [one["state"] for one in plan["dependencies"]["lib"]["patches"]] == ["applies"]
+    said = [one["message"] for one in plan["notes"] if one["code"] == "patch-merged"]
+    assert len(said) == 1
+    assert "by a three-way merge with the file that it was made on" in said[0]
+    before = picture(*world.guarded)
+    answer = world.apply()
+    assert answer.code == 0, answer.err + answer.out
+    assert world.python("import lib; print(lib.c, lib.d, lib.carried)") == "33 4 True"
+    assert world.verify().code == 0
+    assert world.restore().code == 0
+    assert picture(*world.guarded) == before
+
+
 def test_a_baseline_that_no_ref_holds_outlives_a_git_gc(apply_world: Any, picture: Picture, git_of: Git) -> None:
     world = apply_world
     who = ("-c", "user.name=T", "-c", "user.email=t@example.org")

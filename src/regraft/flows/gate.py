@@ -70,7 +70,7 @@ class Gate(Struct, frozen=True):
             self.fetch_blobs(pin, dependency, missing)
         findings = [*_patch_findings(dependency, pin, series), *self._python(dependency, pin, metadata, baseline)]
         changed, notes = self._changed(dependency, baked, pin, baseline)
-        said = [*pin.notes, *_drop_notes(series), *notes]
+        said = [*pin.notes, *_patch_notes(series), *notes]
         planned = tuple(one.patch for one in series.patches)
         return Verdict(pin, series.tree, planned, (*findings, *changed), tuple(said))
 
@@ -143,8 +143,10 @@ def _patch_findings(dependency: Dependency, pin: Pin, series: Series) -> Iterato
         yield Finding(f"patch-{one.patch.state}", "error", message, one.patch.path)
 
 
-def _drop_notes(series: Series) -> Iterator[Note]:
+def _patch_notes(series: Series) -> Iterator[Note]:
     for one in series.patches:
         if one.patch.state == "already-there":
             message = f"{one.patch.path} is in this commit already: drop it once every followed ref holds it"
             yield Note("notice", "patch-already-there", message)
+        elif one.merged:
+            yield Note("notice", "patch-merged", f"{one.patch.path} does not fit exactly: {one.reason}")

@@ -23,10 +23,14 @@ __all__ = ["Judged", "PatchFile", "Series", "judge"]
 
 
 class Judged(Struct, frozen=True):
-    """`reason` is one line: why it does not fit, or what is to be known where it does."""
+    """`reason` is one line: why it does not fit, or what is to be known where it does.
+
+    `merged`: it applies, and some of its files by a three-way merge only.
+    """
 
     patch: PlannedPatch
     reason: str | None
+    merged: bool = False
 
 
 class Series(Struct, frozen=True):
@@ -76,7 +80,8 @@ def judge(
                     f"{len(lost)} of the files that it was made on could not be had, and might show more ({lost[0][:12]})"
                 )
         sha256 = Sha256(hashlib.sha256(patch.data).hexdigest())
-        judged.append(Judged(PlannedPatch(patch.path, sha256, one.state), "; ".join(filter(None, said)) or None))
+        planned = PlannedPatch(patch.path, sha256, one.state)
+        judged.append(Judged(planned, "; ".join(filter(None, said)) or None, bool(merges_of(read, one))))
     return Series(tuple(judged), verdict.state, index.write_tree())
 
 
