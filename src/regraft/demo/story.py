@@ -111,6 +111,27 @@ STORY = (
         ),
     ),
     Chapter(
+        "Which upstream commit it was, and what to do",
+        steps=(
+            Step(
+                "regraft patch status --at main --at '#12' --at '#13'",
+                "The same without a plan: one exact state for each carried patch at each ref.",
+                exit=1,
+                says=("applies", "target-gone", "refresh it"),
+            ),
+            Step(
+                "regraft patch why engine-lanes.patch --at '#13'",
+                "The commit, where it moved the file, who still refers to it, and what can be proved: the same change fits there.",
+                exit=1,
+                says=("Keep what depends on the hardware in one folder", "moved it to", "do        refresh it"),
+            ),
+            Step(
+                "regraft patch refresh engine-lanes.patch --at '#13' --dry-run",
+                says=("+--- a/src/engine/hardware/kernels.py", "nothing was written"),
+            ),
+        ),
+    ),
+    Chapter(
         "Stopped in time, 4: an install that left the old copy in place",
         text="The same plan on a new container of the same image. This time the install step is the kind that many\n"
         "projects have, and the address that the image was cloned from has gone.",
