@@ -4,8 +4,10 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from regraft.core.objects import Blob, Commit, Sha256, Tree
+from regraft.core.partners import together
 from regraft.core.patch_read import read_patch_text
 from regraft.core.patch_text import PatchText, bases_of
 from regraft.core.patch_verdict import judge_patch, merges_of, some
@@ -64,6 +66,7 @@ def judge(
     _complete(touched, made_on, tracked, store, fetch_blobs)
     view = StoreView(tracked, store, touched, texts)
     verdict = judge_series(texts, view)
+    verdict = replace(verdict, patches=together(texts, verdict.patches))
     index = store.read_tree(commit)
     _apply(verdict, patches, texts, index)
     judged: list[Judged] = []

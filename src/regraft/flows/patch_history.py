@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from regraft.core.history_view import HistoryView
 from regraft.core.history_walk import Moment, moments
 from regraft.core.objects import Commit
+from regraft.core.partners import together
 from regraft.core.patch_history import PatchHistory, SeriesHistory
 from regraft.core.patch_memo import Recall, Series, paths_of
 from regraft.core.patch_state import fold_series
@@ -59,7 +60,8 @@ def walk(  # noqa: PLR0913 - keyword-only but for what is judged where
         progress(number + 1, len(versions))
     verdicts = kept(texts, versions, verdicts, source)
     turns = culprits(series, versions, worlds, verdicts, source)
-    patches = tuple(PatchHistory(verdicts[0][number], turns[number]) for number in range(len(texts)))
+    now = together(texts, verdicts[0])
+    patches = tuple(PatchHistory(now[number], turns[number]) for number in range(len(texts)))
     return SeriesHistory(
         tip,
         len(line.commits),
