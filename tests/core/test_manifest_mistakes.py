@@ -86,7 +86,7 @@ def test_the_manifest_that_these_cases_change_is_right() -> None:
         (
             'branch = "main"',
             'branch = "main"\ncommit = "x"',
-            "the keys here are url, branch, directive, allow, token-env, lock",
+            "the keys here are url, package, files, branch, directive, allow, token-env, lock",
         ),
         ('branch = "main"', 'branch = "main"\nbranches = "x"', "write `branch`"),
         ('branch = "main"', 'branch = "main"\npatches = []', "it belongs in [images.IMAGE.baked.DEPENDENCY]"),

@@ -51,6 +51,11 @@ class PatchUpstream:
         found = sorted((name, commit) for name, commit in self._upstream.refs.items() if name.startswith("refs/tags/"))
         return {commit: name.removeprefix("refs/tags/") for name, commit in found}
 
+    @property
+    def releases(self) -> Mapping[Commit, Sequence[str]]:
+        """Its commits are commits."""
+        return {}
+
     def head(self, branch: str) -> Commit | None:
         return self._upstream.refs.get(f"refs/heads/{branch}")
 

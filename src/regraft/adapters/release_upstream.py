@@ -6,8 +6,10 @@ Its tree is read when it is first looked at, so that nobody downloads what no qu
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
+from pathlib import Path
+from types import TracebackType
 from typing import Self
 
 from regraft.adapters.first_parent import FirstParent, tree_changes
@@ -17,15 +19,16 @@ from regraft.adapters.package_index import PackageIndex
 from regraft.adapters.release_repository import ReleaseRepository, ReleaseTree
 from regraft.adapters.tree_grep import grep
 from regraft.adapters.verdict_memory import VerdictMemory, engine_digest
+from regraft.core.manifest import Package
 from regraft.core.objects import Blob, Commit, Tree
 from regraft.core.patch_history import CommitObject, Line, Renamed, Touch, Version
 from regraft.core.references import Hit
+from regraft.core.refs import Ref
 from regraft.core.release_versions import Release, Releases
 from regraft.core.trees import Entry, shown
-from regraft.errors import OutsideError
+from regraft.errors import InputError, OutsideError, raise_all
 
 EMPTY = Tree("4b825dc642cb6eb9a060e54bf8d69288fbee4904")  # git's own
-DEPTHS = (2, 4, 8, 16, 32)
 
 
 class ReleaseSource:
@@ -95,7 +98,9 @@ class ReleaseSource:
         for position, changes in enumerate(tree_changes(self._git, self._repository.store, pairs, paths, oids)):
             if changes:
                 one = self.commit(self.name(chosen[position]))
-                touches.append(Touch(position, one.commit, one.tree, one.date, one.subject, one.parents, changes))
+                touches.append(
+                    Touch(position, one.commit, one.tree, one.date, one.subject, one.parents, changes, one.release)
+                )
         return Line(tuple(map(self.name, chosen)), tuple(touches), self.name(beyond) if beyond else None)
 
     def tree(self, release: Release) -> Tree:
@@ -128,7 +133,9 @@ class ReleaseSource:
             return None
         before = self._releases.before(release)
         subject = f"{self._releases.package} {release.version}"
-        return CommitObject(oid, self.tree(release), (self.name(before),) if before else (), 0, subject)
+        return CommitObject(
+            oid, self.tree(release), (self.name(before),) if before else (), 0, subject, release.version
+        )
 
     def version(self, tree: str, path: bytes) -> Version | None:
         self._here(tree, [path])
@@ -175,7 +182,6 @@ class ReleaseUpstream:
         self.store = repository.store
         self.recall = recall
         self.url = f"pkg:pypi/{releases.package}?files={releases.kind}"
-        self.depths: tuple[int | None, ...] = DEPTHS
 
     @cached_property
     def engine(self) -> bytes:
@@ -183,11 +189,12 @@ class ReleaseUpstream:
 
     @cached_property
     def tags(self) -> Mapping[Commit, str]:
-        return {name: one.version for name, one in self.source.by_name.items()}
+        """None: its versions are `releases`."""
+        return {}
 
-    @property
-    def versions(self) -> Mapping[Commit, str]:
-        return self.tags
+    @cached_property
+    def releases(self) -> Mapping[Commit, Sequence[str]]:
+        return {name: (one.version, *one.notes) for name, one in self.source.by_name.items()}
 
     def pick(self, text: str | None) -> tuple[Release, Commit]:
         """The release of that version; without one the newest. Raises InputError: no-such-version, no-release."""
@@ -195,7 +202,8 @@ class ReleaseUpstream:
         return found, self.source.name(found)
 
     def head(self, _branch: str) -> Commit | None:
-        return self.source.name(self._releases.newest())
+        """No release follows a branch."""
+        return None
 
     def find(self, _digits: str) -> Commit | None:
         """No release has a hash for a name."""
@@ -210,3 +218,51 @@ class ReleaseUpstream:
 
     def grep(self, tree: str, words: Sequence[bytes]) -> tuple[Hit, ...]:
         return grep(self._git, self.store, tree, words)
+
+
+class ReleaseUpstreams:
+    """Opens each package once, for as long as the block lasts; what was learned is then remembered."""
+
+    def __init__(self, git: Git, cache: Path, index: PackageIndex) -> None:
+        self._git = git
+        self._cache = cache
+        self._index = index
+        self._opened: dict[tuple[str, str | None], ReleaseUpstream] = {}
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._stack.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._stack.__exit__(kind, error, tb)
+
+    def look_up(
+        self, wanted: Sequence[tuple[Package, Ref | None]]
+    ) -> list[tuple[ReleaseUpstream, str, str | None, Commit]]:
+        """Of each (package, version; None: the newest) the upstream, the version as written, no full name, and its commit.
+
+        Raises all mistakes at once (InputError: no-such-package, no-such-version, no-release, bad-pip-config), and OutsideError.
+        """
+        found: list[tuple[ReleaseUpstream, str, str | None, Commit]] = []
+        mistakes: list[InputError] = []
+        for package, ref in wanted:
+            try:
+                upstream = self._open(package)
+                release, commit = upstream.pick(ref.text if ref is not None else None)
+            except InputError as mistake:
+                mistakes.append(mistake)
+            else:
+                found.append((upstream, ref.text if ref is not None else release.version, None, commit))
+        raise_all([*{(one.message, one.where): one for one in mistakes}.values()])
+        return found
+
+    def _open(self, package: Package) -> ReleaseUpstream:
+        key = (package.package, package.files)
+        if key not in self._opened:
+            releases = Releases(package.package, self._index.files(package.package), package.files)
+            repository = ReleaseRepository(self._git, self._cache, package.package)
+            source = self._stack.enter_context(ReleaseSource.reading(self._git, self._index, releases, repository))
+            recall = self._stack.enter_context(VerdictMemory.at(repository.folder / "verdicts.sqlite"))
+            self._opened[key] = ReleaseUpstream(self._git, releases, repository, source, recall)
+        return self._opened[key]

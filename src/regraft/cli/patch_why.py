@@ -17,7 +17,7 @@ def run(args: argparse.Namespace) -> int:
     from regraft.flows.patch_status import status  # noqa: PLC0415
     from regraft.render.patch_rows import why_json, why_lines  # noqa: PLC0415
 
-    asked = asked_of(args)
+    asked = asked_of(args, thorough=True)
     project = open_project(args.project)
     with patch_ports(project) as ports:
         found = status(project.manifest, asked, ports)

@@ -72,7 +72,7 @@ def form_fault(opening: Opening, vocabulary: Vocabulary) -> None:
     if lead not in {"", " ", "  "}:
         raise _fault(opening, "indented", "a directive begins within the first three columns", vocabulary)
     if match.how == "unknown":
-        known = sorted({*vocabulary.dependencies, *vocabulary.tags})
+        known = sorted({*vocabulary.keys})
         close = near(opening.written, known) or tuple(known)
         hint = f"the keys here are: {', '.join(close)[:300]}"
         message = f"{quoted(opening.written, 80)} is no directive of this project"

@@ -34,7 +34,7 @@ def read_body(text: str, vocabulary: Vocabulary) -> Reading:
             hint="shorten it: GitHub itself takes no more",
         )
     lines = split_lines(text)
-    found = scan(lines, Keys([*vocabulary.dependencies, *vocabulary.tags]))
+    found = scan(lines, Keys(vocabulary.keys))
     places = find_places(lines, [Spot(one.line, one.column, one.word) for one in found])
     body = _Body(vocabulary)
     for one, place in zip(found, places, strict=True):
@@ -48,7 +48,7 @@ def read_inputs(pairs: Sequence[tuple[str, str | None]], vocabulary: Vocabulary,
 
     An unknown name is a mistake; with `strict` false only one that nearly is a key, since an event has other inputs too.
     """
-    keys = Keys([*vocabulary.dependencies, *vocabulary.tags])
+    keys = Keys(vocabulary.keys)
     said: list[Directive | TagDirective] = []
     mistakes: list[InputError] = []
     for name, value in pairs:

@@ -17,8 +17,13 @@ def parse_directive(  # noqa: PLR0913, PLR0917 - the parts of a directive
 ) -> Directive | TagDirective:
     """What `key[scope]: value` says, for a key of the vocabulary and a trimmed value; `name` is an input's, as written.
 
-    InputError `unknown-scope`, `not-baked`, `takes-no-tag`, `bad-ref` or `bad-tag`, without a place.
+    InputError `package-dependency`, `unknown-scope`, `not-baked`, `takes-no-tag`, `bad-ref` or `bad-tag`, without a place.
     """
+    if key in vocabulary.packages:
+        dependency = vocabulary.packages[key]
+        message = f"{dependency} is a package: no run installs another version of it, and its versions are refs for patches only"
+        hint = f"take the line out, and ask `regraft patch status --dependency {dependency} --at VERSION`"
+        raise InputError("package-dependency", message, hint=hint)
     check_scope(key, scope, vocabulary)
     if key in vocabulary.dependencies:
         return Directive(key, vocabulary.dependencies[key], scope, parse_ref(value), source, name)

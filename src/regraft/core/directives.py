@@ -13,6 +13,11 @@ class Vocabulary(Struct, frozen=True):
     dependencies: dict[str, str]  # directive key -> dependency
     tags: dict[str, frozenset[str]]  # tag directive key -> images that take it
     images: dict[str, frozenset[str]]  # image -> dependencies baked into it
+    packages: dict[str, str] = {}  # directive key -> dependency that is a package: to be refused by name
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (*self.dependencies, *self.tags, *self.packages)
 
 
 class Directive(Struct, frozen=True):

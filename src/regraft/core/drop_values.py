@@ -30,10 +30,15 @@ class Evidence(Struct, frozen=True):
     image: str
     dependency: str
     ref: str
-    commit: str
+    commit: str | None
     state: PatchState
     reason: str | None = None
     referred: bool | None = None
+    release: str | None = None  # the version, where it is a release and no commit
+
+    @property
+    def called(self) -> str:
+        return self.release or (self.commit or "")[:12]
 
     @property
     def droppable(self) -> bool:

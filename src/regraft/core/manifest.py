@@ -30,6 +30,27 @@ class Dependency(Struct, frozen=True):
     lock: Lock | None
 
 
+class Package(Struct, frozen=True):
+    """A dependency whose versions are those of a package index. Only patches are judged on it.
+
+    `files` is None for wheels where any version has one, else source distributions.
+    """
+
+    name: str
+    package: str
+    files: Literal["wheel", "sdist"] | None
+    directive: str
+
+    @property
+    def branch(self) -> None:
+        """It follows none: its newest release is what is looked at."""
+        return None
+
+    @property
+    def lock(self) -> None:
+        return None
+
+
 class PatchFormat(Struct, frozen=True):
     """What the manifest declares of one patch file. `root` is "" for the top of the checkout."""
 
@@ -72,7 +93,13 @@ class Image(Struct, frozen=True):
     env: tuple[tuple[str, str], ...]
     baked: dict[str, Baked]  # by dependency, in the manifest's order
     install_timeout: int = 3600  # seconds, for each install command
+    packages: dict[str, Baked] = {}  # likewise, those whose dependency is a `Package`
     also_writes: tuple[str, ...] = ()  # what else the install commands write: absolute, or relative to the project
+
+    @property
+    def carried(self) -> dict[str, Baked]:
+        """All that patches may be carried for."""
+        return {**self.baked, **self.packages}
 
 
 class Suite(Struct, frozen=True):
@@ -88,3 +115,4 @@ class Manifest(Struct, frozen=True):
     images: dict[str, Image]
     suites: dict[str, Suite]
     sha256: Sha256  # of the file's bytes
+    packages: dict[str, Package] = {}

@@ -1,25 +1,31 @@
 """A manifest without mistakes, as the values that the rest of regraft works with."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from regraft.core.manifest import Baked, Command, Dependency, Image, Lock, Manifest, PatchFormat, Suite
+from regraft.core.manifest import Baked, Command, Dependency, Image, Lock, Manifest, Package, PatchFormat, Suite
 from regraft.core.manifest_links import default_directive
 from regraft.core.objects import Sha256
 
 
 def build(read: Mapping[str, Any], sha256: Sha256) -> Manifest:
     """`read` is what `Walk.read` gave, without a mistake in it."""
-    project = read["project"]
+    project, declared = read["project"], read["dependencies"]
+    packages = {name: _package(name, table) for name, table in declared.items() if table["package"] is not None}
     return Manifest(
         name=project["name"],
         install=_commands(project["install"]),
         distributions=tuple(project["distributions"]),
-        dependencies={name: _dependency(name, table) for name, table in read["dependencies"].items()},
-        images={name: _image(name, table) for name, table in read["images"].items()},
+        dependencies={name: _dependency(name, table) for name, table in declared.items() if name not in packages},
+        images={name: _image(name, table, packages) for name, table in read["images"].items()},
         suites={name: Suite(name, table["image"]) for name, table in read["suites"].items()},
         sha256=sha256,
+        packages=packages,
     )
+
+
+def _package(name: str, table: Mapping[str, Any]) -> Package:
+    return Package(name, table["package"], table["files"], table["directive"] or default_directive(name))
 
 
 def _commands(commands: list[list[str]]) -> tuple[Command, ...]:
@@ -39,7 +45,8 @@ def _dependency(name: str, table: Mapping[str, Any]) -> Dependency:
     )
 
 
-def _image(name: str, table: Mapping[str, Any]) -> Image:
+def _image(name: str, table: Mapping[str, Any], packages: Collection[str]) -> Image:
+    baked = {dependency: _baked(dependency, inner) for dependency, inner in table["baked"].items()}
     return Image(
         name=name,
         repository=table["repository"],
@@ -51,7 +58,8 @@ def _image(name: str, table: Mapping[str, Any]) -> Image:
         python_path=tuple(table["python-path"]),
         requirements=table["requirements"],
         env=tuple(table["env"].items()),
-        baked={dependency: _baked(dependency, inner) for dependency, inner in table["baked"].items()},
+        baked={dependency: one for dependency, one in baked.items() if dependency not in packages},
+        packages={dependency: one for dependency, one in baked.items() if dependency in packages},
         install_timeout=table["install-timeout"],
         also_writes=tuple(table["also-writes"]),
     )

@@ -89,7 +89,24 @@ LOCK = TableOf(
 
 DEPENDENCY = TableOf(
     (
-        Field("url", texts.URL, "Where refs are looked up: a URL, or a path relative to the project.", required=True),
+        Field(
+            "url",
+            texts.URL,
+            "Where refs are looked up: a URL, or a path relative to the project.",
+            default_text="absent; required without `package`",
+        ),
+        Field(
+            "package",
+            texts.DISTRIBUTION,
+            "A package whose released versions are its refs; only patches are judged on it.",
+            default_text="absent; required without `url`",
+        ),
+        Field(
+            "files",
+            Choice(("wheel", "sdist")),
+            "Which files of the package are judged: wheels, or source distributions.",
+            default_text="absent: wheels where any version has one, else source distributions",
+        ),
         Field(
             "branch", texts.BRANCH, "The moving head that the project follows.", default_text="absent: it follows none"
         ),
@@ -117,7 +134,10 @@ DEPENDENCY = TableOf(
             "Where the project records the commit it is released with.",
             default_text="absent: there is none",
         ),
-    )
+    ),
+    needs={"files": ("package",)},
+    either=("url", "package"),
+    forbids={"package": ("branch", "allow", "token-env", "lock")},
 )
 
 PATCH = TableOf(

@@ -23,8 +23,13 @@ def check_links(read: Mapping[str, Any], walk: Walk) -> None:
         if read["dependencies"] is not WRONG:
             for dependency in baked:
                 _known(dependency, read["dependencies"], "dependency", (*path, "baked", dependency), "key", walk)
-        _answers(path, image["unnamed"], {one: dependencies[one] for one in baked if one in dependencies}, walk)
-        _apart(path, baked, walk)
+        packages = {one for one in baked if dependencies.get(one, {}).get("package") is not None}
+        _for_patches_only((*path, "baked"), {one: baked[one] for one in packages}, walk)
+        checkouts = {name: one for name, one in baked.items() if name not in packages}
+        _answers(path, image["unnamed"], {one: dependencies[one] for one in checkouts if one in dependencies}, walk)
+        _apart(path, checkouts, walk)
+        for dependency, one in baked.items():
+            _one_list((*path, "baked", dependency), one, walk)
     if read["images"] is not WRONG:
         for name, suite in suites.items():
             if suite["image"] is not WRONG:
@@ -91,11 +96,26 @@ def _apart(path: Path, baked: Mapping[str, Any], walk: Walk) -> None:
         if one["path"] is not WRONG and paths.setdefault(one["path"], name) != name:
             message = f"{dotted((*inner, 'path'))} is that of {paths[one['path']]} already"
             walk.add((*inner, "path"), "value", "duplicate", message, "give each dependency its own checkout")
-        if one["series"] not in (None, WRONG) and one["patches"]:
-            message = f"{dotted(inner)} has a `series` and `patches`"
-            walk.add((*inner, "patches"), "key", "duplicate", message, "keep the one that its build goes by")
         distributions = [] if one["distributions"] is WRONG else one["distributions"]
         for distribution in distributions:
             if owners.setdefault(distribution, name) != name:
                 message = f"{dotted((*inner, 'distributions'))}: {distribution!r:.120} is one of {owners[distribution]} already"
                 walk.add((*inner, "distributions"), "value", "duplicate", message, "leave it where its files are")
+
+
+def _one_list(path: Path, baked: Mapping[str, Any], walk: Walk) -> None:
+    if baked["series"] not in (None, WRONG) and baked["patches"]:
+        message = f"{dotted(path)} has a `series` and `patches`"
+        walk.add((*path, "patches"), "key", "duplicate", message, "keep the one that its build goes by")
+
+
+_OF_CHECKOUTS = ("install", "distributions", "imports", "locate", "not-installed", "rebuild-when")
+
+
+def _for_patches_only(path: Path, packages: Mapping[str, Any], walk: Walk) -> None:
+    """Nothing is installed from a package dependency: what says how would be believed in vain."""
+    for name, one in packages.items():
+        for key in _OF_CHECKOUTS:
+            if one[key] not in ([], WRONG):
+                message = f"{dotted((*path, name, key))} means nothing for a package: only patches are judged on it"
+                walk.add((*path, name, key), "key", "excluded-key", message, f"take `{key}` out")

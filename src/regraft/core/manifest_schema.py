@@ -80,6 +80,12 @@ def _table(shape: TableOf) -> dict[str, Any]:
         schema["required"] = required
     if shape.needs:
         schema["dependentRequired"] = {key: list(others) for key, others in shape.needs.items()}
+    if shape.either:
+        schema["oneOf"] = [{"required": [key]} for key in shape.either]
+    if shape.forbids:
+        schema["dependentSchemas"] = {
+            key: {"properties": dict.fromkeys(others, False)} for key, others in shape.forbids.items()
+        }
     return schema
 
 

@@ -80,10 +80,15 @@ class MapOf(NamedTuple):
 
 
 class TableOf(NamedTuple):
-    """A table with fixed keys. `needs` says which keys a key cannot do without."""
+    """A table with fixed keys. `needs` says which keys a key cannot do without; one of `either` has to be there, and no two.
+
+    `forbids` says which keys a key cannot stand with.
+    """
 
     fields: tuple["Field", ...]
     needs: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    either: tuple[str, ...] = ()
+    forbids: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     mend: Callable[[Any], str | None] | None = None
 
 

@@ -172,7 +172,24 @@ class Walk:
             else:
                 # A container without an answer of its own is still a value for what depends on it.
                 read[one.key] = one.default
+        self._apart(shape, meant, path)
         return read
+
+    def _apart(self, shape: TableOf, meant: Mapping[str, Any], path: Path) -> None:
+        """Keys of which one is wanted, and keys that cannot stand together."""
+        there = [key for key in shape.either if key in meant]
+        words = " or ".join(f"`{key}`" for key in shape.either)
+        if shape.either and not there:
+            hint = _missing_hint(next(one for one in shape.fields if one.key == shape.either[0]))
+            self.add(path, "table", "missing-key", f"[{dotted(path)}] has no {words}", hint)
+        for other in there[1:]:
+            message = f"[{dotted(path)}] has a `{there[0]}` and a `{other}`"
+            self.add((*path, other), "key", "excluded-key", message, "keep one of the two")
+        for key, others in shape.forbids.items():
+            for other in others if key in meant else ():
+                if other in meant:
+                    message = f"{dotted((*path, other))} means nothing beside `{key}`"
+                    self.add((*path, other), "key", "excluded-key", message, f"take `{other}` out")
 
     def _needs(self, shape: TableOf, key: str, meant: Mapping[str, Any], path: Path) -> None:
         for other in shape.needs.get(key, ()):

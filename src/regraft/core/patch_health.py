@@ -62,8 +62,13 @@ class Row(Struct, frozen=True):
     culprit: Culprit | None
     advice: Advice
     turns: tuple[Turn, ...] = ()
-    commits: int = 0  # first-parent commits that were looked through
+    commits: int = 0  # first-parent commits (or releases) that were looked through
     reaches: bool = False  # down to where history begins
+    release: str | None = None  # the version, where a release stands for the commit
+
+    @property
+    def called(self) -> str:
+        return self.release or self.commit[:12]
 
     @property
     def stops(self) -> bool:

@@ -39,6 +39,11 @@ class Touch(Struct, frozen=True):
     subject: str
     parents: tuple[Commit, ...]
     changes: tuple[Change, ...]
+    release: str | None = None  # the version, where a release stands for the commit
+
+    @property
+    def called(self) -> str:
+        return self.release or self.commit[:12]
 
 
 class Line(Struct, frozen=True):
@@ -60,6 +65,7 @@ class CommitObject(Struct, frozen=True):
     parents: tuple[Commit, ...]
     date: int
     message: str
+    release: str | None = None  # the version, where a release stands for the commit
 
     @property
     def subject(self) -> str:
@@ -92,6 +98,11 @@ class Culprit(Struct, frozen=True):
     similarity: int | None = None  # percent
     rewrote: tuple[str, int, int] | None = None
     retyped: tuple[str, str] | None = None  # the path, and what it is now
+    release: str | None = None  # the version, where a release stands for the commit
+
+    @property
+    def called(self) -> str:
+        return self.release or self.commit[:12]
 
 
 View = Mapping[bytes, Version]

@@ -13,4 +13,5 @@ def vocabulary(manifest: Manifest) -> Vocabulary:
         dependencies={dependency.directive: dependency.name for dependency in manifest.dependencies.values()},
         tags=tags,
         images={image.name: frozenset(image.baked) for image in manifest.images.values()},
+        packages={package.directive: package.name for package in manifest.packages.values()},
     )

@@ -19,7 +19,7 @@ class JudgedProof(Struct, frozen=True):
 
     def of(self, patch: str) -> tuple[Evidence, ...]:
         """Raises what `status` raises."""
-        baked = (one for image in self.manifest.images.values() for one in image.baked.values())
+        baked = (one for image in self.manifest.images.values() for one in image.carried.values())
         if not any(patch in one.patches for one in baked):
             return ()
         found = status(self.manifest, Asked((patch,), self.at), self.ports)
@@ -28,4 +28,5 @@ class JudgedProof(Struct, frozen=True):
     def _evidence(self, row: Row, case: Case) -> Evidence:
         ref = row.ref if self.at else case.name or row.ref
         referred = row.advice.action != "drop" if row.state == "target-gone" else None
-        return Evidence(row.image, row.dependency, ref, row.commit, row.state, row.reason, referred)
+        commit = None if row.release else row.commit
+        return Evidence(row.image, row.dependency, ref, commit, row.state, row.reason, referred, row.release)

@@ -27,10 +27,14 @@ class Later(Struct, frozen=True):
 
 
 class Adviser(Struct):
-    """`baked` tells the commit that an image holds of a dependency, None where that is not known."""
+    """`baked` tells the commit that an image holds of a dependency, None where that is not known.
+
+    `thorough`: look for what refers to the files that a patch edits also where they are there.
+    """
 
     baked: dict[tuple[str, str], Commit | None]
     progress: Progress
+    thorough: bool = False
     _later: dict[object, SeriesHistory] = field(default_factory=dict)
 
     def advise(self, case: Case, index: int) -> Advice:
@@ -43,14 +47,17 @@ class Adviser(Struct):
             return Advice("by-hand", tuple(_unreadable(case, index)), said)
         if state == "already-there":
             return Advice("drop", tuple(_landed(case, index)), said)
-        references = refer(case, index) if state == "target-gone" else None
-        if references is not None and dead(case, index, references):
-            ground = f"what it edits is gone, and nothing at {case.commit[:12]} refers to it"
+        gone = state == "target-gone"
+        references = refer(case, index, gone=gone) if gone or self.thorough else None
+        if gone and references is not None and dead(case, index, references):
+            ground = f"what it edits is gone, and nothing at {case.called(case.commit)} refers to it"
             return Advice("drop", (ground,), said, references)
         action, grounds = self._mend(case, index, state)
         if references is not None:
-            places = f"{len(references.found)} places at {case.commit[:12]} still refer to what it edits"
-            grounds = (*grounds, places)
+            found, at = len(references.found), case.called(case.commit)
+            nothing = f"nothing else at {at} refers to what it edits"
+            some = f"{found} place{'s' if found > 1 else ''} at {at} still refer{'' if found > 1 else 's'} to what it edits"
+            grounds = (*grounds, some if found else nothing)
         return Advice(action, grounds, said, references)
 
     def _mend(self, case: Case, index: int, state: PatchState) -> tuple[Action, tuple[str, ...]]:
@@ -100,9 +107,9 @@ class Adviser(Struct):
             )
             return "by-hand", (since, unknown)
         if baked == case.commit:
-            older = f"the image holds {case.commit[:12]}, which is older: rebuild the image"
+            older = f"the image holds {case.called(case.commit)}, which is older: rebuild the image"
             return "rebuild", (since, older)
-        return "by-hand", (since, f"{case.commit[:12]} is older: name a newer ref")
+        return "by-hand", (since, f"{case.called(case.commit)} is older: name a newer ref")
 
     def later(self, case: Case, index: int) -> Later | None:
         """Whether the patch, which does not fit here, fits at the head of the followed branch, of which this is an older commit."""
@@ -123,14 +130,15 @@ class Adviser(Struct):
         return Later(since, _first_tag(case, head, since), branch)
 
 
-def refer(case: Case, index: int) -> References:
-    """What at the ref refers to the files that the patch edits and that are gone."""
-    tree, source = case.tree, case.upstream.source
-    gone = [one for one in case.texts[index].sections if source.version(tree, one.old_path) is None]
+def refer(case: Case, index: int, *, gone: bool) -> References:
+    """What at the ref refers to the files that the patch edits: those that are gone, or all of them, from elsewhere."""
+    tree, source, text = case.tree, case.upstream.source, case.texts[index]
+    edited = [one for one in text.sections if not gone or source.version(tree, one.old_path) is None]
     lines = case.files[index].data.split(b"\n")
-    look = wanted(gone, [lines[hunk.line - 1].rpartition(b"@@")[2] for one in gone for hunk in one.hunks])
+    look = wanted(edited, [lines[hunk.line - 1].rpartition(b"@@")[2] for one in edited for hunk in one.hunks])
     paths = in_paths(look, sorted(entry.path for entry in source.listing(tree)))
-    return sorted_out(look, [*paths, *case.upstream.grep(tree, look.words)])
+    hits = (*paths, *case.upstream.grep(tree, look.words))
+    return sorted_out(look, [hit for hit in hits if gone or hit.path not in text.touched])
 
 
 def dead(case: Case, index: int, references: References) -> bool:
@@ -150,7 +158,7 @@ def last_fit(case: Case, index: int) -> Commit | None:
 
 def culprit_line(culprit: Culprit) -> str:
     pull = f" (#{culprit.pull})" if culprit.pull is not None else ""
-    return f"{culprit.commit[:12]} {culprit.subject!r}{pull}"
+    return f"{culprit.called} {culprit.subject!r}{pull}"
 
 
 def _landed(case: Case, index: int) -> Iterator[str]:
@@ -170,7 +178,7 @@ def _unreadable(case: Case, index: int) -> Iterator[str]:
 
 def _named(case: Case, commit: Commit) -> str:
     tag = case.upstream.tags.get(commit)
-    return f"{commit[:12]} (tag {tag})" if tag else commit[:12]
+    return f"{commit[:12]} (tag {tag})" if tag else case.called(commit)
 
 
 def _of(later: Later) -> str:

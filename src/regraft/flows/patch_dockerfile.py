@@ -73,4 +73,4 @@ def _would(case: Case) -> str:
 
 def _guess(guess: Guess, name: str, case: Case) -> str:
     others = f", one of {guess.places + 1} places" if guess.places else ""
-    return f"hunk {guess.index} of {name}:{guess.line} with fuzz {guess.fuzz} at {case.commit[:12]}{others}"
+    return f"hunk {guess.index} of {name}:{guess.line} with fuzz {guess.fuzz} at {case.called(case.commit)}{others}"

@@ -42,7 +42,7 @@ def plan_drop(patch: str, files: TrackedFiles, proof: Proof | None, manifest: Ma
     Raises InputError (no-such-patch, not-a-patch), RefusedError (no-proof, not-proved), and what `proof` and `files` raise.
     """
     tracked = files.paths()
-    baked = [one for image in manifest.images.values() for one in image.baked.values()] if manifest else []
+    baked = [one for image in manifest.images.values() for one in image.carried.values()] if manifest else []
     _check(patch, tracked, {path for one in baked for path in one.patches})
     evidence = proof.of(patch) if proof is not None else ()
     if proof is not None:
@@ -96,7 +96,7 @@ def _demand(patch: str, evidence: Sequence[Evidence]) -> None:
 
 
 def _needed(one: Evidence) -> str:
-    state = f"{one.state} at {one.ref} ({one.commit[:12]}) of {one.dependency}, in {one.image}"
+    state = f"{one.state} at {one.ref} ({one.called}) of {one.dependency}, in {one.image}"
     if one.state == "target-gone":
         looked = (
             "something there still refers to what it edits"

@@ -21,7 +21,7 @@ class PatchFiles:
         self._found: dict[str, bytes] = {}
         self.mistakes: list[InputError] = []  # for the caller to raise with the others
         for image in images:
-            for baked in image.baked.values():
+            for baked in image.carried.values():
                 for path in baked.patches:
                     self._read(files, path, baked, f"images.{image.name}.baked.{baked.dependency}.patches")
 

@@ -7,15 +7,17 @@ from typing import Protocol
 import msgspec
 from msgspec import Struct
 
+from regraft.core.baseline_document import decode_baseline, path_of
+from regraft.core.document import LIMIT
 from regraft.core.history_view import HistoryView, known_at
-from regraft.core.manifest import Baked, Dependency, Image, Manifest
+from regraft.core.manifest import Baked, Dependency, Image, Manifest, Package
 from regraft.core.objects import Blob, Commit, Tree
 from regraft.core.patch_history import SeriesHistory
 from regraft.core.patch_memo import Recall, paths_of
 from regraft.core.patch_text import PatchText
 from regraft.core.quoting import quoted
 from regraft.core.references import Hit
-from regraft.core.refs import Ref
+from regraft.core.refs import NameRef, Ref
 from regraft.core.series_state import FITS
 from regraft.core.spelling import nearest
 from regraft.core.trees import SUBMODULE, Announced
@@ -27,6 +29,10 @@ from regraft.flows.ports import GateStore, HistorySource, ProjectFiles
 
 DEPTHS: tuple[int | None, ...] = (500, 5_000, None)
 """First-parent commits that are looked through for the one that changed a state, until it is found; None: all there are."""
+
+
+RELEASES = (2, 4, 8, 16, 32)
+"""Likewise for releases, each of which has to be downloaded."""
 
 
 class PatchUpstream(Protocol):
@@ -44,6 +50,9 @@ class PatchUpstream(Protocol):
     def engine(self) -> bytes: ...
     @property
     def tags(self) -> Mapping[Commit, str]: ...
+    @property
+    def releases(self) -> Mapping[Commit, Sequence[str]]:
+        """Of an upstream whose commits stand for releases: the version of each, and what is to be known of it."""
 
     def head(self, branch: str, /) -> Commit | None:
         """The commit of a branch."""
@@ -62,9 +71,9 @@ class PatchUpstream(Protocol):
 
 class LookUp(Protocol):
     def __call__(
-        self, wanted: Sequence[tuple[Dependency, Ref | None]], /
+        self, wanted: Sequence[tuple[Dependency | Package, Ref | None]], /
     ) -> Sequence[tuple[PatchUpstream, str, str | None, Commit]]:
-        """Of each ref (None: the dependency's branch) the upstream, the ref as written, its full name, and the commit."""
+        """Of each ref (None: the dependency's branch, or its newest release) the upstream, the ref as written, its full name, and the commit."""
 
 
 class Progress(Protocol):
@@ -74,7 +83,7 @@ class Progress(Protocol):
 class Carrier(Struct, frozen=True):
     image: Image
     baked: Baked
-    dependency: Dependency
+    dependency: Dependency | Package
 
 
 class Case(Struct):
@@ -94,6 +103,10 @@ class Case(Struct):
     def tree(self) -> Tree:
         return self.upstream.source.commit(self.commit).tree
 
+    def called(self, commit: Commit) -> str:
+        """What a commit is called in a message: the beginning of its hash, or the version of the release."""
+        return called(self.upstream, commit)
+
 
 def carriers(
     manifest: Manifest, patches: Sequence[str], image: str | None = None, dependency: str | None = None
@@ -106,9 +119,9 @@ def carriers(
     mistakes = _unknown_names(manifest, image, dependency)
     raise_all(mistakes)
     every = [
-        Carrier(one, baked, manifest.dependencies[name])
+        Carrier(one, baked, manifest.packages.get(name) or manifest.dependencies[name])
         for one in manifest.images.values()
-        for name, baked in one.baked.items()
+        for name, baked in one.carried.items()
         if image in (None, one.name) and dependency in (None, name)
     ]
     known = list(dict.fromkeys(path for one in every for path in one.baked.patches))
@@ -135,11 +148,16 @@ def judged(
     """
     patches = PatchFiles(files, [one.image for one, _ in chosen])
     raise_all(patches.mistakes)
-    asked = [(carrier, places, ref) for carrier, places in chosen for ref in (refs or (None,))]
+    asked = [(carrier, places, ref) for carrier, places in chosen for ref in (refs or followed(carrier, files))]
     answers = look_up([(carrier.dependency, ref) for carrier, _, ref in asked])
     cases: list[Case] = []
+    seen: set[tuple[str, str, Commit]] = set()
     known: dict[object, tuple[tuple[PatchText, ...], SeriesHistory]] = {}
     for (carrier, places, _), (upstream, ref, name, commit) in zip(asked, answers, strict=True):
+        place = (carrier.image.name, carrier.dependency.name, commit)
+        if not refs and place in seen:  # the image holds the newest release
+            continue
+        seen.add(place)
         series = patches.of(carrier.baked)
         key = (upstream.url, commit, series)
         if key not in known:
@@ -160,7 +178,7 @@ class Judging(Struct, frozen=True):
 
     def along(self, progress: Progress, last: int | None = None, since: Commit | None = None) -> SeriesHistory:
         def say(done: int, of: int) -> None:
-            progress(f"{self.carrier.dependency.name} at {self.commit[:12]}", done, of)
+            progress(f"{self.carrier.dependency.name} at {called(self.upstream, self.commit)}", done, of)
 
         one = self.upstream
         return walk(
@@ -176,13 +194,38 @@ class Judging(Struct, frozen=True):
 
     def deep_enough(self, progress: Progress) -> SeriesHistory:
         """As far back as the last change of every state that would stop a run, or is to be acted on."""
-        for last in DEPTHS:
+        for last in RELEASES if isinstance(self.carrier.dependency, Package) else DEPTHS:
             history = self.along(progress, last)
             if history.reaches or all(
                 one.turns or one.now.state in ("applies", "unreadable") for one in history.patches
             ):
                 break
         return history
+
+
+def called(upstream: PatchUpstream, commit: Commit) -> str:
+    release = upstream.releases.get(commit)
+    return release[0] if release else commit[:12]
+
+
+def followed(carrier: Carrier, files: ProjectFiles) -> Sequence[Ref | None]:
+    """What is looked at where no ref is named: the branch that is followed; of a package the version that the image holds, as
+    far as its baseline tells, and the newest release. InputError: the baseline is damaged.
+    """
+    version = baked_version(carrier, files)
+    return (None,) if version is None else (Ref(version, NameRef(version)), None)
+
+
+def baked_version(carrier: Carrier, files: ProjectFiles) -> str | None:
+    """The version of a package that the image's baseline lists."""
+    if not isinstance(carrier.dependency, Package):
+        return None
+    path = path_of(carrier.image.name)
+    data = files.read(path, LIMIT)
+    if data is None:
+        return None
+    held = decode_baseline(data, carrier.image.name, files.place(path)).environment
+    return next((one.version for one in held if one.name == carrier.dependency.package), None)
 
 
 def read_series(series: Sequence[PatchFile], upstream: PatchUpstream, tree: Tree) -> tuple[PatchText, ...]:
@@ -236,7 +279,8 @@ class _Remembered(Struct):
 
 def _unknown_names(manifest: Manifest, image: str | None, dependency: str | None) -> list[InputError]:
     mistakes = []
-    for word, name, known in (("image", image, manifest.images), ("dependency", dependency, manifest.dependencies)):
+    declared = {**manifest.dependencies, **manifest.packages}
+    for word, name, known in (("image", image, manifest.images), ("dependency", dependency, declared)):
         if name is not None and name not in known:
             meant = nearest(name, known)
             hint = f"did you mean {meant}?" if meant else f"the manifest has {', '.join(known) or 'none'}"

@@ -62,7 +62,7 @@ def _follow(  # noqa: PLR0913, PLR0917 - one section through all versions
             content = source.blob(held.oid)
             marks = tuple(mark(hunk, content) for hunk in section.hunks) if content is not None else ()
             by = versions[index].by
-            origin = by.commit[:12] if by is not None else "the history before"
+            origin = by.called if by is not None else "the history before"
         elif marks and verdict.state in ("conflict", "partial"):
             content = source.blob(held.oid)
             marks = tuple(one if one is not None and stands(one, content) else None for one in marks)

@@ -25,6 +25,8 @@ def remarks(case: Case, index: int) -> Iterator[Remark]:
     """In the order in which they are told."""
     if (made := _made_for(case, index)) is not None:
         yield made
+    if release := case.upstream.releases.get(case.commit):
+        yield from (Remark("release", f"{release[0]}: {one}") for one in release[1:])
     state = case.history.patches[index].now.state
     if skipped := left_out(case, index):
         fit = "does not fit" if len(skipped) == 1 else "do not fit"
@@ -55,7 +57,7 @@ def _made_for(case: Case, index: int) -> Remark | None:
 
 
 def _called(case: Case, commit: Commit, ref: str | None) -> str:
-    return case.upstream.tags.get(commit) or (f"{printable(ref)} ({commit[:12]})" if ref else commit[:12])
+    return case.upstream.tags.get(commit) or (f"{printable(ref)} ({commit[:12]})" if ref else case.called(commit))
 
 
 def _without_returns(case: Case, index: int) -> Iterator[Remark]:
@@ -100,7 +102,8 @@ def _solved(case: Case, index: int) -> Remark | None:
         if looks_solved(section.hunks, before.content(there), now.content(here)):
             by = next(turn for turn in turns if turn.before.state == "applies").culprit
             pull = f" (#{by.pull})" if by.pull is not None else ""
-            message = f"looks solved upstream in commit {by.commit[:12]}{pull}, not identical; compare by hand"
+            made = f"release {by.release}" if by.release else f"commit {by.called}"
+            message = f"looks solved upstream in {made}{pull}, not identical; compare by hand"
             return Remark("looks-solved", message)
     return None
 

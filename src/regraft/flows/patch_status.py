@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from regraft.core.baseline_document import decode_baseline, path_of
 from regraft.core.document import LIMIT
@@ -12,23 +13,29 @@ from regraft.core.patch_health import HunkState, Remark, Row
 from regraft.core.patch_history import SeriesHistory
 from regraft.core.patch_verdict import PatchVerdict
 from regraft.core.refs import Ref
+from regraft.core.series_state import FITS
 from regraft.core.trees import printable, shown
 from regraft.flows.patch_advice import Adviser
 from regraft.flows.patch_dockerfile import patch_runs
 from regraft.flows.patch_files import sha256
 from regraft.flows.patch_judging import Carrier, Case, Judging, LookUp, Progress, carriers, judged
+from regraft.flows.patch_reading import PatchFile
 from regraft.flows.ports import ProjectFiles
 
-_SAID = ("judged-without", "carriage-returns", "commit-in-name", "looks-solved", "made-for")
+_SAID = ("bytes-differ", "judged-without", "carriage-returns", "commit-in-name", "looks-solved", "made-for")
 
 
 class Asked(Struct, frozen=True):
-    """What a command line names. Nothing of a kind: all of them; no ref: the branch that each dependency follows."""
+    """What a command line names. Nothing of a kind: all of them; no ref: the branch that each dependency follows.
+
+    `thorough`: look for what refers to the files that a patch edits also where they are there.
+    """
 
     patches: tuple[str, ...] = ()
     refs: tuple[Ref, ...] = ()
     image: str | None = None
     dependency: str | None = None
+    thorough: bool = False
 
 
 class Status(Struct, frozen=True):
@@ -44,9 +51,12 @@ class Status(Struct, frozen=True):
 
 
 class Ports(Struct, frozen=True):
+    """`committed` gives the bytes that the project's HEAD has at a path; None where there are none, or no repository."""
+
     files: ProjectFiles
     look_up: LookUp
     progress: Progress
+    committed: Callable[[str], bytes | None] = lambda _: None
 
 
 def status(
@@ -61,8 +71,8 @@ def status(
         return Status(())
     deep = judge or (lambda one: one.deep_enough(ports.progress))
     cases = judged(chosen, asked.refs, ports.look_up, ports.files, deep)
-    adviser = Adviser(_baked(chosen, ports.files), ports.progress)
-    rows = tuple(_row(case, index, adviser) for case in cases for index in case.chosen)
+    adviser = Adviser(_baked(chosen, ports.files), ports.progress, asked.thorough)
+    rows = tuple(_row(case, index, adviser, ports) for case in cases for index in case.chosen)
     return Status(rows, tuple(patch_runs(cases, ports.files)), tuple(cases))
 
 
@@ -74,9 +84,11 @@ def hunks_of(verdict: PatchVerdict) -> Iterator[HunkState]:
             yield HunkState(shown(file.path), None, file.state, None, file.reason)
 
 
-def _row(case: Case, index: int, adviser: Adviser) -> Row:
+def _row(case: Case, index: int, adviser: Adviser, ports: Ports) -> Row:
     history = case.history.patches[index]
     advice = adviser.advise(case, index)
+    if history.now.state not in FITS and (differs := _other_bytes(case.files[index], ports)) is not None:
+        advice = replace(advice, remarks=(*advice.remarks, differs))
     said = [one.message for one in advice.remarks if one.code in _SAID]
     reason = "; ".join(filter(None, (history.now.reason, *said))) or None
     return Row(
@@ -94,7 +106,18 @@ def _row(case: Case, index: int, adviser: Adviser) -> Row:
         history.turns,
         case.history.commits,
         case.history.reaches,
+        case.called(case.commit) if case.upstream.releases else None,
     )
+
+
+def _other_bytes(file: PatchFile, ports: Ports) -> Remark | None:
+    """Where the checkout has not what was committed, the upstream's ref is perhaps not to blame."""
+    committed = ports.committed(file.path)
+    if committed is None or committed == file.data:
+        return None
+    ends = file.data.replace(b"\r\n", b"\n") == committed.replace(b"\r\n", b"\n")
+    why = ": only the line ends differ, the checkout rewrote them (see .gitattributes)" if ends else ""
+    return Remark("bytes-differ", f"the patch's bytes are not those that HEAD has{why}")
 
 
 def _baked(

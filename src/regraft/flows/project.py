@@ -20,7 +20,7 @@ def open_manifest(files: ProjectFiles) -> tuple[Manifest, bytes]:
 
 
 def _completed(manifest: Manifest, files: ProjectFiles) -> Manifest:
-    if not any(baked.series for image in manifest.images.values() for baked in image.baked.values()):
+    if not any(baked.series for image in manifest.images.values() for baked in image.carried.values()):
         return manifest
     from regraft.flows.series import with_series  # noqa: PLC0415 - only a project that has a series file needs it
 

@@ -18,11 +18,15 @@ def with_series(manifest: Manifest, files: ProjectFiles) -> Manifest:
     images = {}
     mistakes: list[InputError] = []
     for name, image in manifest.images.items():
-        baked = {}
-        for dependency, one in image.baked.items():
+        filled = {}
+        for dependency, one in image.carried.items():
             key = f"images.{name}.baked.{dependency}.series"
-            baked[dependency] = _filled(one, one.series, files, key, mistakes) if one.series is not None else one
-        images[name] = replace(image, baked=baked)
+            filled[dependency] = _filled(one, one.series, files, key, mistakes) if one.series is not None else one
+        images[name] = replace(
+            image,
+            baked={one: filled[one] for one in image.baked},
+            packages={one: filled[one] for one in image.packages},
+        )
     raise_all(mistakes)
     return replace(manifest, images=images)
 

@@ -33,7 +33,7 @@ def _grounds(drop: Drop) -> Iterator[str]:
 
 
 def _evidence(one: Evidence) -> str:
-    where = f"{one.state} at {safe.text(one.ref)} ({one.commit[:12]}) of {one.dependency}, in {one.image}"
+    where = f"{one.state} at {safe.text(one.ref)} ({one.called}) of {one.dependency}, in {one.image}"
     return f"{where}; nothing there refers to what it edits" if one.referred is False else where
 
 

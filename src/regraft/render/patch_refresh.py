@@ -9,7 +9,7 @@ from regraft.core.patch_health import Row
 from regraft.core.refreshing import Stuck
 from regraft.render import safe
 from regraft.render.patch_drop import diff_lines
-from regraft.render.patch_rows import culprit_json, culprit_text, did
+from regraft.render.patch_rows import at, culprit_json, culprit_text, did
 
 
 class Refused(Protocol):
@@ -52,7 +52,7 @@ def refresh_lines(found: Refresh, *, written: bool) -> Iterator[str]:
 
 def _refused(one: Refused) -> Iterator[str]:
     row = one.row
-    yield f"{row.patch}: {row.state} at {row.ref} ({row.commit[:12]}) of {row.dependency}, in {row.image}: {one.reason}"
+    yield f"{row.patch}: {row.state} at {at(row)} of {row.dependency}, in {row.image}: {one.reason}"
     if row.culprit is not None:
         yield f"  since {culprit_text(row.culprit)}"
         if what := did(row.culprit):
@@ -89,7 +89,8 @@ def _refused_json(one: Refused) -> dict[str, Any]:
         "image": row.image,
         "dependency": row.dependency,
         "ref": row.ref,
-        "commit": row.commit,
+        "commit": None if row.release else row.commit,
+        **({"release": row.release} if row.release else {}),
         "state": row.state,
         "reason": one.reason,
         "culprit": culprit_json(row.culprit) if row.culprit else None,

@@ -32,7 +32,13 @@ def status_lines(rows: Sequence[Row], remarks: Iterable[Remark], *, hunks: bool)
 
 def _cells(row: Row) -> tuple[str, str, str, str]:
     place = f"{safe.text(row.dependency)} in {safe.text(row.image)}"
-    return row.state, safe.text(row.patch), place, f"{safe.text(row.ref)} ({row.commit[:12]})"
+    return row.state, safe.text(row.patch), place, at(row)
+
+
+def at(row: Row) -> str:
+    """The ref, and what it leads to; a version that was written in full is both."""
+    ref = safe.text(row.ref)
+    return ref if row.ref == row.release else f"{ref} ({row.called})"
 
 
 def _below(row: Row, *, hunks: bool) -> Iterator[str]:
@@ -58,7 +64,8 @@ def _summary(rows: Sequence[Row]) -> str:
     patches = len({row.patch for row in rows})
     refs = len({(row.dependency, row.commit) for row in rows})
     counts = ", ".join(f"{state} {count}" for state in ORDER if (count := sum(row.state == state for row in rows)))
-    return f"{patches} patch{'es' if patches != 1 else ''} at {refs} commit{'s' if refs != 1 else ''}: {counts}"
+    word = "release" if all(row.release for row in rows) else "commit"
+    return f"{patches} patch{'es' if patches != 1 else ''} at {refs} {word}{'s' if refs != 1 else ''}: {counts}"
 
 
 def status_json(rows: Iterable[Row]) -> str:
@@ -72,7 +79,8 @@ def _row_json(row: Row) -> dict[str, Any]:
         "dependency": row.dependency,
         "patch": row.patch,
         "ref": row.ref,
-        "commit": row.commit,
+        "commit": None if row.release else row.commit,
+        **({"release": row.release} if row.release else {}),
         "state": row.state,
         "reason": row.reason,
         "hunks": [{"file": h.file, "index": h.index, "state": h.state, "offset": h.offset} for h in row.hunks],
@@ -82,14 +90,17 @@ def _row_json(row: Row) -> dict[str, Any]:
 
 
 def _short(culprit: Culprit) -> dict[str, Any]:
-    return {"commit": culprit.commit, "subject": culprit.subject, "pull": culprit.pull}
+    short = {"commit": culprit.commit, "subject": culprit.subject, "pull": culprit.pull}
+    return short | {"commit": None, "release": culprit.release} if culprit.release else short
 
 
 def culprit_text(culprit: Culprit) -> str:
     """One line: the commit, its day, its subject and the pull request."""
     pull = f" (#{culprit.pull})" if culprit.pull is not None and f"#{culprit.pull}" not in culprit.subject else ""
     through = f", merged by {culprit.through[:12]}" if culprit.through else ""
-    return f"{culprit.commit[:12]} {day(culprit.date)} {culprit.subject!r}{pull}{through}"
+    if culprit.release:
+        return f"release {culprit.release}"
+    return f"{culprit.called} {day(culprit.date)} {culprit.subject!r}{pull}{through}"
 
 
 def did(culprit: Culprit) -> str | None:
@@ -117,7 +128,7 @@ def history_lines(rows: Sequence[Row]) -> Iterator[str]:
     for row in rows:
         yield safe.log_line(f"{safe.text(row.patch)}: {row.dependency} in {row.image}, {_range(row)}")
         reason = f": {row.reason}" if row.reason else ""
-        yield safe.log_line(f"  {row.state} at {row.ref} ({row.commit[:12]}){reason}")
+        yield safe.log_line(f"  {row.state} at {at(row)}{reason}")
         for turn in row.turns:
             yield safe.log_line(f"  {turn.before.state} -> {turn.after.state} by {culprit_text(turn.culprit)}")
             if what := did(turn.culprit):
@@ -128,7 +139,8 @@ def history_lines(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _range(row: Row) -> str:
-    return f"{row.commits} first-parent commit{'s' if row.commits != 1 else ''}"
+    word = "release" if row.release else "first-parent commit"
+    return f"{row.commits} {word}{'s' if row.commits != 1 else ''}"
 
 
 def history_json(rows: Iterable[Row]) -> str:
@@ -140,7 +152,8 @@ def history_json(rows: Iterable[Row]) -> str:
 
 def _turn_json(turn: Turn) -> dict[str, Any]:
     return {
-        "commit": turn.by.commit,
+        "commit": None if turn.by.release else turn.by.commit,
+        **({"release": turn.by.release} if turn.by.release else {}),
         "date": turn.by.date,
         "before": turn.before.state,
         "after": turn.after.state,
@@ -165,9 +178,7 @@ def culprit_json(culprit: Culprit) -> dict[str, Any]:
 def why_lines(rows: Sequence[Row]) -> Iterator[str]:
     """For each image and ref: the state, who changed it and how, what still refers to it, and what to do."""
     for row in rows:
-        yield safe.log_line(
-            f"{row.patch}: {row.state} at {row.ref} ({row.commit[:12]}) of {row.dependency}, in {row.image}"
-        )
+        yield safe.log_line(f"{row.patch}: {row.state} at {at(row)} of {row.dependency}, in {row.image}")
         yield from (safe.log_line(f"  {line}") for line in _why(row))
 
 
