@@ -277,6 +277,22 @@ def test_the_bytes_that_were_judged_are_named_where_they_fit_no_more(three: Any)
     assert said == f"the patch's bytes have the sha256 {row['sha256'][:16]}; b.py {blob}"
 
 
+def test_a_checkout_that_rewrote_the_patch_is_named_and_not_the_ref(lab: Any, lines: Lines) -> None:
+    """https://github.com/kunobi-ninja/kache/pull/571: the same pin, and other bytes than the committed ones."""
+    import subprocess
+
+    lab.upstream.commit({"a.py": lines()})
+    good = lab.diff({"a.py": lines()}, {"a.py": lines(l20="x")})
+    lab.carry({"p.patch": good})
+    who = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+    for argv in (["init", "--quiet"], ["add", "--all"], [*who, "commit", "--quiet", "--message", "m"]):
+        subprocess.run(["git", *argv], cwd=lab.project, check=True)
+    assert "bytes-differ" not in notes(lab, "p.patch")
+    (lab.project / "p.patch").write_bytes(good.replace("\n", "\r\n").encode())
+    said = notes(lab, "p.patch")["bytes-differ"]
+    assert said.startswith("the patch's bytes are not those that HEAD has: only the line ends differ")
+
+
 def test_carriage_returns_are_named_as_the_cause(lab: Any, lines: Lines) -> None:
     """https://github.com/city96/ComfyUI-GGUF/issues/166"""
     lab.upstream.commit({"a.py": lines()})

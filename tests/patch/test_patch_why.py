@@ -132,6 +132,19 @@ def test_the_lines_that_were_rewritten_and_the_merge_that_brought_it(lab: Any, l
     assert "it rewrote a.py, lines 20 to 21" in lab.run("why", "p.patch")[1]
 
 
+def test_what_refers_to_a_file_that_is_there_is_told_from_elsewhere(lab: Any, lines: Lines) -> None:
+    lab.upstream.commit({"lanes.py": lines(), "b.py": "import lanes\n"})
+    lab.carry({"p.patch": lab.diff({"lanes.py": lines()}, {"lanes.py": lines(l20="mine")})})
+    lab.upstream.commit({"lanes.py": lines(l20="theirs = lanes")})
+    row = lab.row("why", "p.patch")
+    assert [(one["path"], one["kind"]) for one in row["references"]["found"]] == [("b.py", "module")]
+    lab.upstream.commit({"b.py": "pass\n"})
+    row = lab.row("why", "p.patch")
+    assert row["references"]["found"] == []
+    assert "looked    for lanes in every file there: nothing refers to it" in lab.run("why", "p.patch")[1]
+    assert row["action"] == lab.row("status")["action"] != "drop"
+
+
 def test_history_has_each_change_newest_first(lab: Any, lines: Lines) -> None:
     begin = lab.upstream.commit({"a.py": lines()}, "Begin")
     lab.carry({"p.patch": lab.diff({"a.py": lines()}, {"a.py": lines(l20="mine")})})

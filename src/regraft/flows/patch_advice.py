@@ -53,11 +53,10 @@ class Adviser(Struct):
             ground = f"what it edits is gone, and nothing at {case.called(case.commit)} refers to it"
             return Advice("drop", (ground,), said, references)
         action, grounds = self._mend(case, index, state)
-        if references is not None:
+        if gone and references is not None and references.found:
             found, at = len(references.found), case.called(case.commit)
-            nothing = f"nothing else at {at} refers to what it edits"
             some = f"{found} place{'s' if found > 1 else ''} at {at} still refer{'' if found > 1 else 's'} to what it edits"
-            grounds = (*grounds, some if found else nothing)
+            grounds = (*grounds, some)
         return Advice(action, grounds, said, references)
 
     def _mend(self, case: Case, index: int, state: PatchState) -> tuple[Action, tuple[str, ...]]:
