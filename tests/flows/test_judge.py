@@ -12,7 +12,7 @@ from regraft.adapters.git import Git
 from regraft.adapters.object_store import ObjectStore
 from regraft.adapters.scratch_index import ScratchIndex
 from regraft.core.objects import Blob, Commit
-from regraft.core.trees import ApplyOutcome
+from regraft.core.trees import Announced, ApplyOutcome
 from regraft.errors import OutsideError
 from regraft.flows.judge import Judged, PatchFile, Series, judge
 
@@ -858,6 +858,31 @@ def test_each_patch_costs_one_reading_and_each_that_applies_one_application(
     assert [one.patch.state for one in series.patches] == ["applies", "conflict", "already-there"]
     applies = [call for call in recording_git.calls if call[0] == "apply"]
     assert ["--numstat" in call for call in applies] == [True, True, True, False]
+
+
+class OtherReader(ObjectStore):
+    """A git that reads something else in a patch file than we do."""
+
+    announced = Announced()
+
+    def numstat(self, patch: bytes, **options: Any) -> Announced:
+        return self.announced if patch and options else Announced()
+
+
+@pytest.mark.parametrize(
+    ("announced", "says"),
+    [
+        (Announced((b"f", b"g")), "git reads other files in it than regraft does: f, g"),
+        (Announced(complaint="corrupt patch at line 7"), "git says 'corrupt patch at line 7'"),
+    ],
+)
+def test_where_git_reads_a_patch_otherwise_it_is_unreadable(
+    announced: Announced, says: str, upstream: Upstream
+) -> None:
+    store = OtherReader(upstream.git, upstream.path)
+    store.announced = announced
+    series = judge(upstream.commit({"f": PLAIN}), [PatchFile("p", GOOD)], store, None)
+    assert (state(series), reason(series)) == ("unreadable", f"line 1: {says}")
 
 
 class OtherGit(ObjectStore):
