@@ -183,9 +183,7 @@ def test_without_the_file_that_it_was_made_on_nothing_is_decided(upstream: Upstr
     invented = patch[:begin] + b"1" * 40 + patch[begin + 40 :]
     series = upstream.judge({"f": BESIDE}, invented)
     assert series.state == "conflict"
-    assert f"cannot decide whether a three-way merge would do: blob missing ({'1' * 40}" in (
-        series.patches[0].reason or ""
-    )
+    assert f"cannot decide: blob missing ({'1' * 40}" in (series.patches[0].reason or "")
     without = b"".join(line for line in patch.splitlines(keepends=True) if not line.startswith(b"index "))
     said = upstream.judge({"f": BESIDE}, without).patches[0].reason or ""
     assert "no index line names the file that it was made on" in said

@@ -79,7 +79,7 @@ def _no_base(section: Section, view: View) -> str:
     if len(name) < LEAST_DIGITS or not name.strip("0"):
         return "no index line names the file that it was made on, so that nothing can be merged"
     if view.blob(name) is None:
-        return f"cannot decide whether a three-way merge would do: blob missing ({name}, which it was made on)"
+        return f"cannot decide: blob missing ({name}, which it was made on), so that nothing can be merged"
     return f"it does not fit the file that its index line names ({name}) either, so that nothing can be merged"
 
 
