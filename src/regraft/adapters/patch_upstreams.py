@@ -56,7 +56,7 @@ class PatchUpstream:
         """Its commits are commits."""
         return {}
 
-    def head(self, branch: str) -> Commit | None:
+    def head(self, branch: str | None) -> Commit | None:
         return self._upstream.refs.get(f"refs/heads/{branch}")
 
     def find(self, digits: str) -> Commit | None:

@@ -22,15 +22,16 @@ from regraft.adapters.process import Completed
 from regraft.adapters.release_tree import packed_files
 from regraft.adapters.scratch_index import failure
 from regraft.adapters.upstream_cache import WAIT
-from regraft.core.objects import Sha256, Tree, parse_tree
+from regraft.core.objects import Commit, Sha256, Tree, parse_commit, parse_tree
 
 _IMPORT = ("fast-import", "--quiet", "--done", "--date-format=raw")
 _NAMED = 10_000  # paths of files that were too large, in the commit's message
 
 
 class ReleaseTree(Struct, frozen=True):
-    """`left_out` are the paths of files that are too large to be kept: nothing can be said of them."""
+    """`commit` is the root commit that holds it. `left_out` are the paths of files that are too large to be kept: nothing can be said of them."""
 
+    commit: Commit
     tree: Tree
     left_out: frozenset[bytes]
 
@@ -45,7 +46,8 @@ class ReleaseRepository:
         self._repository = self.folder / "releases.git"
         with locked(self.folder, wait):
             self._made()
-        self.store = ObjectStore.over(git, [self._repository / "objects"])
+        self.objects = (self._repository / "objects",)
+        self.store = ObjectStore.over(git, self.objects)
 
     def tree(self, sha256: Sha256, filename: str, fetch: Callable[[IO[bytes]], object]) -> ReleaseTree:
         """The tree of the file with that digest. `fetch` writes its bytes, checked, and is called where they are not here yet.
@@ -83,15 +85,16 @@ class ReleaseRepository:
     def _find(self, sha256: Sha256) -> ReleaseTree | None:
         name = f"refs/releases/{sha256}"
         completed = self._git.run(
-            ["for-each-ref", "--format=%(tree)%00%(contents)%00", "--", name], At(git_dir=self._repository)
+            ["for-each-ref", "--format=%(objectname)%00%(tree)%00%(contents)%00", "--", name],
+            At(git_dir=self._repository),
         )
         if completed.returncode != 0:
             raise failure(completed)
-        tree, zero, rest = completed.stdout.decode("utf-8", "replace").partition("\0")
-        if not zero:
+        if not completed.stdout:
             return None
-        left_out = json.loads(rest.rpartition("\0")[0])["left_out"]
-        return ReleaseTree(parse_tree(tree), frozenset(bytes.fromhex(one) for one in left_out))
+        commit, tree, message, _ = completed.stdout.decode("utf-8", "replace").split("\0")
+        left_out = json.loads(message)["left_out"]
+        return ReleaseTree(parse_commit(commit), parse_tree(tree), frozenset(bytes.fromhex(one) for one in left_out))
 
     def _import(self, sha256: Sha256, filename: str, archive: Path) -> None:
         """The message of a commit comes before its files: they go to a list of blobs first."""

@@ -5,7 +5,7 @@ Its tree is read when it is first looked at, so that nobody downloads what no qu
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -15,8 +15,10 @@ from typing import Self
 from regraft.adapters.first_parent import FirstParent, tree_changes
 from regraft.adapters.git import Git
 from regraft.adapters.object_reader import ObjectReader
+from regraft.adapters.object_store import ObjectStore
 from regraft.adapters.package_index import PackageIndex
 from regraft.adapters.release_repository import ReleaseRepository, ReleaseTree
+from regraft.adapters.scratch_index import ScratchIndex
 from regraft.adapters.tree_grep import grep
 from regraft.adapters.verdict_memory import VerdictMemory, engine_digest
 from regraft.core.manifest import Package
@@ -29,6 +31,20 @@ from regraft.core.trees import Entry, shown
 from regraft.errors import InputError, OutsideError, raise_all
 
 EMPTY = Tree("4b825dc642cb6eb9a060e54bf8d69288fbee4904")  # git's own
+
+
+class ReleaseStore(ObjectStore):
+    """A package's objects, with releases by the names that stand for their commits (`ReleaseSource.name`)."""
+
+    def __init__(self, git: Git, git_dir: Path) -> None:
+        super().__init__(git, git_dir)
+        self.find: Callable[[Commit], Commit | None] = lambda _: None
+
+    def commit_tree(self, commit: Commit) -> Tree:
+        return super().commit_tree(self.find(commit) or commit)
+
+    def read_tree(self, commit: Commit) -> ScratchIndex:
+        return super().read_tree(self.find(commit) or commit)
 
 
 class ReleaseSource:
@@ -115,6 +131,14 @@ class ReleaseSource:
             self._left_out[found.tree] = found.left_out
         return self._trees[release.version].tree
 
+    def held(self, oid: Commit) -> Commit | None:
+        """The commit in the cache that holds a release."""
+        release = self.by_name.get(oid)
+        if release is None:
+            return None
+        self.tree(release)
+        return self._trees[release.version].commit
+
     def renames(self, pairs: Collection[tuple[Tree, Tree]]) -> dict[tuple[Tree, Tree], tuple[Renamed, ...]]:
         return FirstParent(self._git, self._repository.store).renames(pairs)
 
@@ -179,7 +203,8 @@ class ReleaseUpstream:
         self._git = git
         self._releases = releases
         self.source = source
-        self.store = repository.store
+        self.store = ReleaseStore.over(git, repository.objects)
+        self.store.find = source.held
         self.recall = recall
         self.url = f"pkg:pypi/{releases.package}?files={releases.kind}"
 
@@ -201,9 +226,9 @@ class ReleaseUpstream:
         found = self._releases.newest() if text is None else self._releases.find(text)
         return found, self.source.name(found)
 
-    def head(self, _branch: str) -> Commit | None:
-        """No release follows a branch."""
-        return None
+    def head(self, _branch: str | None) -> Commit | None:
+        """The newest release."""
+        return self.source.name(self._releases.newest())
 
     def find(self, _digits: str) -> Commit | None:
         """No release has a hash for a name."""

@@ -9,6 +9,8 @@ from regraft.core.patch_health import Action, Advice
 from regraft.core.patch_history import Culprit, SeriesHistory, Turn
 from regraft.core.plan import PatchState
 from regraft.core.references import References, in_paths, sorted_out, wanted
+from regraft.core.trees import shown
+from regraft.core.versions import is_same
 from regraft.flows.patch_judging import Case, Judging, Progress, read_series
 from regraft.flows.patch_remarks import remarks
 from regraft.flows.patch_renew import Renewed, moves, renew
@@ -19,20 +21,20 @@ SHOWN = 3
 
 
 class Later(Struct, frozen=True):
-    """From this commit on the patch fits, up to the head of the branch that is followed. None: the commit was not found."""
+    """From this commit on the patch fits, up to `end`: the head of what is followed. None: the commit was not found."""
 
     since: Commit | None
     tag: str | None
-    branch: str
+    end: str
 
 
 class Adviser(Struct):
-    """`baked` tells the commit that an image holds of a dependency, None where that is not known.
+    """`baked` tells the commit, or of a package the version, that an image holds; None where that is not known.
 
     `thorough`: look for what refers to the files that a patch edits also where they are there.
     """
 
-    baked: dict[tuple[str, str], Commit | None]
+    baked: dict[tuple[str, str], str | None]
     progress: Progress
     thorough: bool = False
     _later: dict[object, SeriesHistory] = field(default_factory=dict)
@@ -80,7 +82,7 @@ class Adviser(Struct):
             return "by-hand", (f"it fits without the earlier patches of the series: {without} changed the same lines",)
         if place := other_place(case, index):
             return "by-hand", (place,)
-        return self._stuck(case, index, renewed[0].reason)
+        return self._stuck(case, index, f"{shown(renewed[0].path)}: {renewed[0].reason}")
 
     def _stuck(self, case: Case, index: int, why: str) -> tuple[Action, tuple[str, ...]]:
         dependency = case.carrier.dependency
@@ -97,7 +99,7 @@ class Adviser(Struct):
     def _rebuild(self, case: Case, later: Later) -> tuple[Action, tuple[str, ...]]:
         carrier = case.carrier
         name = carrier.dependency.name
-        since = f"it fits {name} from {_of(later)} on"
+        since = f"it fits {name} from {_of(case, later)} on"
         key = (carrier.image.name, name)
         baked = self.baked.get(key)
         if baked is None:
@@ -105,28 +107,38 @@ class Adviser(Struct):
                 f"what {carrier.image.name} holds of {name} is not known (`regraft image probe --write` records it)"
             )
             return "by-hand", (since, unknown)
-        if baked == case.commit:
+        release = case.upstream.releases.get(case.commit)
+        if baked == case.commit or (release and is_same(baked, release[0])):
             older = f"the image holds {case.called(case.commit)}, which is older: rebuild the image"
             return "rebuild", (since, older)
         return "by-hand", (since, f"{case.called(case.commit)} is older: name a newer ref")
 
     def later(self, case: Case, index: int) -> Later | None:
-        """Whether the patch, which does not fit here, fits at the head of the followed branch, of which this is an older commit."""
+        """Whether the patch, which does not fit here, fits at the head of the followed branch, of which this is an older commit,
+        or at the newest release.
+        """
         branch = case.carrier.dependency.branch
-        head = case.upstream.head(branch) if branch else None
-        if branch is None or head is None or head == case.commit or not case.upstream.is_ancestor(case.commit, head):
+        head = case.upstream.head(branch)
+        if head is None or head == case.commit or not case.upstream.is_ancestor(case.commit, head):
             return None
         key = (case.upstream.url, head, case.commit, case.files)
         if key not in self._later:
             texts = read_series(case.files, case.upstream, case.upstream.source.commit(head).tree)
             asked = Judging(case.carrier, case.upstream, head, texts)
+            if (
+                case.upstream.releases
+            ):  # each one between the two has to be downloaded: only where the newest is worth it
+                first = asked.along(self.progress, last=1)
+                if first.patches[index].now.state != "applies":
+                    return None
             self._later[key] = asked.along(self.progress, since=case.commit)
         found = self._later[key].patches[index]
         if found.now.state != "applies":
             return None
         turn: Turn | None = found.turns[0] if found.turns else None
         since = turn.by.commit if turn else None
-        return Later(since, _first_tag(case, head, since), branch)
+        end = f"the head of {branch}" if branch else "the newest release"
+        return Later(since, _first_tag(case, head, since), end)
 
 
 def refer(case: Case, index: int, *, gone: bool) -> References:
@@ -180,9 +192,9 @@ def _named(case: Case, commit: Commit) -> str:
     return f"{commit[:12]} (tag {tag})" if tag else case.called(commit)
 
 
-def _of(later: Later) -> str:
+def _of(case: Case, later: Later) -> str:
     tag = f" (in tag {later.tag})" if later.tag else ""
-    return f"{later.since[:12]}{tag}" if later.since else f"somewhere before the head of {later.branch}"
+    return f"{case.called(later.since)}{tag}" if later.since else f"somewhere before {later.end}"
 
 
 def _first_tag(case: Case, head: Commit, since: Commit | None) -> str | None:

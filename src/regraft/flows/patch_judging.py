@@ -54,8 +54,8 @@ class PatchUpstream(Protocol):
     def releases(self) -> Mapping[Commit, Sequence[str]]:
         """Of an upstream whose commits stand for releases: the version of each, and what is to be known of it."""
 
-    def head(self, branch: str, /) -> Commit | None:
-        """The commit of a branch."""
+    def head(self, branch: str | None, /) -> Commit | None:
+        """The commit of a branch, or the newest release."""
 
     def find(self, digits: str, /) -> Commit | None:
         """The commit whose hash begins so."""

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from regraft.core.baseline_document import decode_baseline, path_of
 from regraft.core.document import LIMIT
 from regraft.core.manifest import Image, Manifest
-from regraft.core.objects import Commit
 from regraft.core.patch_health import HunkState, Remark, Row
 from regraft.core.patch_history import SeriesHistory
 from regraft.core.patch_verdict import PatchVerdict
@@ -18,7 +17,7 @@ from regraft.core.trees import printable, shown
 from regraft.flows.patch_advice import Adviser
 from regraft.flows.patch_dockerfile import patch_runs
 from regraft.flows.patch_files import sha256
-from regraft.flows.patch_judging import Carrier, Case, Judging, LookUp, Progress, carriers, judged
+from regraft.flows.patch_judging import Carrier, Case, Judging, LookUp, Progress, baked_version, carriers, judged
 from regraft.flows.patch_reading import PatchFile
 from regraft.flows.ports import ProjectFiles
 
@@ -120,11 +119,11 @@ def _other_bytes(file: PatchFile, ports: Ports) -> Remark | None:
     return Remark("bytes-differ", f"the patch's bytes are not those that HEAD has{why}")
 
 
-def _baked(
-    chosen: Sequence[tuple[Carrier, tuple[int, ...]]], files: ProjectFiles
-) -> dict[tuple[str, str], Commit | None]:
+def _baked(chosen: Sequence[tuple[Carrier, tuple[int, ...]]], files: ProjectFiles) -> dict[tuple[str, str], str | None]:
     """What the images hold, as far as their baselines say it. Raises InputError for a damaged one."""
-    found: dict[tuple[str, str], Commit | None] = {}
+    found: dict[tuple[str, str], str | None] = {
+        (one.image.name, one.dependency.name): version for one, _ in chosen if (version := baked_version(one, files))
+    }
     images: dict[str, Image] = {one.image.name: one.image for one, _ in chosen}
     for name in images:
         data = files.read(path_of(name), LIMIT)
