@@ -374,6 +374,18 @@ def test_drop_is_not_zero_where_a_patch_does_not_fit(three: Any) -> None:
     assert three.run("drop", "p/landed.patch", "--dry-run")[0] == 0
 
 
+def test_in_actions_the_page_and_the_annotations_say_it_too(three: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(three.root / "summary.md"))
+    code, out, err = three.run("status", "--format", "json")
+    assert (code, len(json.loads(out))) == (1, 3)
+    first, second = err.splitlines()
+    assert first.startswith("::notice title=regraft%3A patch-already-there::p/landed.patch: already-there at main")
+    assert second.startswith("::error title=regraft%3A patch-conflict::p/lost.patch: conflict at main")
+    page = (three.root / "summary.md").read_text()
+    assert [line.split(" | ")[0] for line in page.splitlines()[4:7]] == ["| already-there", "| conflict", "| applies"]
+
+
 def test_a_missing_patch_file_is_named_with_its_nearest(three: Any) -> None:
     (three.project / "p/lost.patch").rename(three.project / "p/last.patch")
     code, _, err = three.run("status")
