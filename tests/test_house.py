@@ -33,11 +33,11 @@ WRITERS = {
     "adapters/bare_repository.py",  # a scratch repository in git's private folder
     "adapters/checkout_objects.py",  # ignore files of a tree, in git's private folder
     "adapters/scratch.py",  # a scratch repository in git's private folder
+    "adapters/index_merge.py",  # the sides of a merge, in git's private folder
     "adapters/object_store.py",  # a scratch repository in git's private folder
     "adapters/cache_folder.py",  # folders of the cache, and what a killed git left there
     "adapters/release_repository.py",  # a bare repository in the cache folder
     "adapters/upstream_cache.py",  # bare repositories in the cache folder
-    "adapters/verdict_memory.py",  # drops its damaged file there
     "demo/upstreams.py",  # throw-away repositories
     "demo/world.py",
 }

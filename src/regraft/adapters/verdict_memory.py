@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Self
 
 import regraft
+from regraft.adapters import files
 from regraft.core import patch_history
+from regraft.errors import OutsideError
 
 VERSION = 1
 LIMIT = 200_000  # verdicts
@@ -136,8 +138,8 @@ class VerdictMemory:
     def _drop(self) -> None:
         self._close()
         for suffix in ("", "-journal", "-wal", "-shm"):
-            with contextlib.suppress(OSError):
-                self._path.with_name(self._path.name + suffix).unlink()
+            with contextlib.suppress(OutsideError):
+                files.remove(self._path.with_name(self._path.name + suffix))
 
     def _close(self) -> None:
         if self._database is not None:
