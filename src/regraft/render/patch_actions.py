@@ -13,7 +13,7 @@ def row_findings(rows: Iterable[Row]) -> Iterator[Finding]:
         if row.state == "applies":
             continue
         do = f"{WORDS[row.advice.action]}: {row.advice.grounds[0]}"
-        message = f"{row.state} at {row.ref} ({row.commit[:12]}) of {row.dependency}, in {row.image}"
+        message = f"{row.state} at {row.ref} ({row.called}) of {row.dependency}, in {row.image}"
         reason = f": {row.reason}" if row.reason else ""
         severity: Severity = "error" if row.stops else "note"
         yield Finding(f"patch-{row.state}", severity, f"{message}{reason}; {do}", row.patch)
@@ -25,6 +25,6 @@ def rows_markdown(rows: Sequence[Row]) -> str:
     lines = ["### regraft patch status", "", "| state | patch | dependency | image | ref | reason | do |"]
     lines.append("|---|---|---|---|---|---|---|")
     for row in rows:
-        names = f"{md(row.patch)} | {md(row.dependency)} | {md(row.image)} | {md(row.ref)} {row.commit[:12]}"
+        names = f"{md(row.patch)} | {md(row.dependency)} | {md(row.image)} | {md(row.ref)} {row.called}"
         lines.append(f"| {row.state} | {names} | {md(row.reason or '')} | {WORDS[row.advice.action]} |")
     return "\n".join([*lines, "", ""]) if rows else "### regraft patch status\n\nno patches\n\n"
