@@ -3,8 +3,11 @@
 The archive is anybody's: nothing in it reaches the disk by its name, and its sizes are believed only as far as they are read.
 """
 
+import bz2
 import contextlib
+import gzip
 import io
+import lzma
 import stat
 import tarfile
 import zipfile
@@ -29,6 +32,7 @@ _BROKEN = (
     zipfile.BadZipFile,
     tarfile.TarError,
     zlib.error,
+    lzma.LZMAError,
     EOFError,
     OSError,
     ValueError,  # a name that is no text, a size below zero
@@ -156,9 +160,9 @@ def _is_link(one: zipfile.ZipInfo) -> bool:
 
 def _tar_entries(archive: Path, guard: _Guard) -> Iterator[Packed]:
     with contextlib.ExitStack() as stack:
-        opened = stack.enter_context(tarfile.open(archive, "r:*"))
-        assert opened.fileobj is not None
-        opened.fileobj = _Bounded(cast("IO[bytes]", opened.fileobj), guard)
+        stream = stack.enter_context(archive.open("rb"))
+        unpacked = stack.enter_context(_unpacked(stream))
+        opened = stack.enter_context(tarfile.TarFile(fileobj=_Bounded(unpacked, guard)))
         for one in opened:
             name = one.name.encode("utf-8", "surrogateescape")
             if one.isdir() and name in {b"", b"."}:
@@ -173,6 +177,17 @@ def _tar_entries(archive: Path, guard: _Guard) -> Iterator[Packed]:
                 yield _tar_file(opened, one, name, guard)
             else:
                 raise guard.bad(f"{shown(name)!r} is a device or a pipe")
+
+
+def _unpacked(stream: IO[bytes]) -> IO[bytes]:
+    """The bytes of the tar itself, whichever way it is compressed. `tarfile` would read the first header without our bounds."""
+    begins = stream.read(2)
+    stream.seek(0)
+    if begins == b"\x1f\x8b":
+        return cast("IO[bytes]", gzip.GzipFile(fileobj=stream, mode="rb"))
+    if begins == b"BZ":
+        return cast("IO[bytes]", bz2.BZ2File(stream))
+    return cast("IO[bytes]", lzma.open(stream)) if begins == b"\xfd7" else stream
 
 
 def _tar_file(opened: tarfile.TarFile, one: tarfile.TarInfo, name: bytes, guard: _Guard) -> Packed:
