@@ -21,7 +21,7 @@ class Advice(NamedTuple):
 
 def advice(manifest: Manifest) -> Iterator[Advice]:
     """Warnings and notes on a manifest without mistakes."""
-    if not manifest.dependencies:
+    if not manifest.dependencies and not manifest.packages:
         yield Advice((), "table", "note", "no-dependencies", "no dependency is declared: there is nothing to override")
     used = {dependency for image in manifest.images.values() for dependency in image.baked}
     for name, dependency in manifest.dependencies.items():
@@ -34,6 +34,9 @@ def advice(manifest: Manifest) -> Iterator[Advice]:
             if not allowed.split("/")[0].strip("*"):
                 message = f"{allowed} lets a pull request of {name} come from anybody's repository"
                 yield Advice((*path, "allow", index), "value", "warning", "allow-anybody", message, "name the owners")
+    for name in manifest.packages.keys() - {name for image in manifest.images.values() for name in image.packages}:
+        message = f"no image holds {name}: no patch is judged on it"
+        yield Advice(("dependencies", name), "table", "note", "dependency-unused", message)
     yield from _commands(manifest.install, ("project", "install"))
     for image in manifest.images.values():
         yield from _image(manifest, image)
@@ -43,7 +46,7 @@ def _image(manifest: Manifest, image: Image) -> Iterator[Advice]:
     path: Path = ("images", image.name)
     if not any(suite.image == image.name for suite in manifest.suites.values()):
         yield Advice(path, "table", "note", "image-without-suites", f"no suite runs on {image.name}")
-    if not image.baked:
+    if not image.carried:
         yield Advice(path, "table", "note", "image-without-dependencies", f"{image.name} bakes no dependency")
     keep = image.unnamed.index("keep") if "keep" in image.unnamed else len(image.unnamed)
     for word in image.unnamed[keep + 1 :]:

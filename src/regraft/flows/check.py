@@ -55,7 +55,7 @@ class _Checking(Struct):
 
     def judge(self, manifest: Manifest) -> None:
         self.looked_at = {
-            "dependencies": len(manifest.dependencies),
+            "dependencies": len(manifest.dependencies) + len(manifest.packages),
             "images": len(manifest.images),
             "suites": len(manifest.suites),
             "patch files": 0,
@@ -69,7 +69,7 @@ class _Checking(Struct):
         for image in manifest.images.values():
             self._dockerfile(image)
             self._baseline(image)
-            for dependency, baked in image.baked.items():
+            for dependency, baked in image.carried.items():
                 for index, path in enumerate(baked.patches):
                     last: Path = ("series",) if baked.series else ("patches", index)
                     self._patch(path, baked, ("images", image.name, "baked", dependency, *last))
