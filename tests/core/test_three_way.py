@@ -9,7 +9,7 @@ import pytest
 from regraft.core.contained import contained
 from regraft.core.line_diff import changed_blocks, split_lines
 from regraft.core.patch_text import Hunk
-from regraft.core.three_way import Conflict, merge
+from regraft.core.three_way import Conflict, merge, settled
 
 BASE = b"".join(b"line %d\n" % number for number in range(20))
 
@@ -58,6 +58,34 @@ def test_both_sides_are_kept(ours: bytes, theirs: bytes, merged: bytes) -> None:
 def test_changes_that_touch_are_a_conflict_with_its_place() -> None:
     ours, theirs = BASE.replace(b"line 3\n", b"x\n"), BASE.replace(b"line 4\n", b"y\n")
     assert merge(BASE, ours, theirs) == Conflict(3, 5)
+
+
+def test_where_lines_repeat_git_may_match_them_otherwise_and_then_a_merge_is_not_settled(tmp_path: Path) -> None:
+    source = random.Random(1)
+    words = [b"\n", b"}\n", b"    return x\n"]
+    settled_ones = 0
+    for _ in range(150):
+        base = b"".join(source.choice([*words, *[b"line %d\n" % at] * 2]) for at in range(24))
+        ours, theirs = repeating(source, base, words), repeating(source, base, words)
+        made = merge(base, ours, theirs)
+        if isinstance(made, Conflict):
+            continue
+        git = by_git(tmp_path, base, ours, theirs)
+        if settled(base, ours, theirs, made):
+            settled_ones += 1
+            assert made == git, (base, ours, theirs)
+    assert settled_ones > 30
+    base, ours, theirs = b"a\nc\nc\nc\n", b"c\nc\nc\n", b"c\na\n"
+    assert (merge(base, ours, theirs), by_git(tmp_path, base, ours, theirs)) == (theirs, None)
+    assert not settled(base, ours, theirs, theirs)
+
+
+def repeating(source: random.Random, text: bytes, words: list[bytes]) -> bytes:
+    lines = text.splitlines(keepends=True)
+    for _ in range(source.randint(1, 3)):
+        at = source.randrange(len(lines) + 1)
+        lines[at : at + source.randint(0, 4)] = [source.choice(words)] * source.randint(0, 3)
+    return b"".join(lines)
 
 
 def test_the_blocks_that_differ_make_the_one_text_of_the_other() -> None:

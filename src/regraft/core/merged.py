@@ -28,6 +28,8 @@ def merged(section: Section, content: bytes, verdict: HunksVerdict, base: bytes)
     result = three_way.merge(base, content, theirs)
     if isinstance(result, three_way.Conflict):
         return f"nor does it merge: both sides changed what was line {result.start + 1}"
+    if not three_way.settled(base, content, theirs, result):
+        return "lines that repeat can be merged in several ways"
     if result == content:
         return "a merge changes nothing, and that does not show that it is there"
     if any(came_twice(run, base, content, result) for run in _runs(section)):

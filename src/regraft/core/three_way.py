@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from regraft.core.line_diff import Block, text_blocks
+from regraft.core.line_diff import Block, split_lines, text_blocks
 
 
 class Conflict(Struct, frozen=True):
@@ -38,6 +38,19 @@ def merge(base: bytes, ours: bytes, theirs: bytes) -> bytes | Conflict:
         else:
             return Conflict(start, end)
     return b"".join([*result, *old[at:]])
+
+
+def settled(base: bytes, ours: bytes, theirs: bytes, merged: bytes) -> bool:
+    """Whether a clean merge is the same when the files are read from their ends.
+
+    Lines that repeat can be matched in several ways, and git may match them otherwise.
+    """
+    return merge(*map(_upside_down, (base, ours, theirs))) == _upside_down(merged)
+
+
+def _upside_down(text: bytes) -> bytes:
+    lines = split_lines(text)
+    return b"".join(line if line.endswith(b"\n") else line + b"\0\n" for line in reversed(lines))
 
 
 def _grouped(mine: Sequence[Block], others: Sequence[Block]) -> list[tuple[list[Block], list[Block]]]:
