@@ -242,7 +242,7 @@ def test_a_folder_inside_somebodys_repository_is_not_taken_for_it(
     (around / ".git" / "config").write_text(
         '[url "file:///"]\n\tinsteadOf = https://stolen.example/\n[core]\n\tbare=false\n'
     )
-    monkeypatch.setattr("tempfile.tempdir", str(around))
+    monkeypatch.setenv("TMPDIR", str(around))
     with Git(machine) as git:
         assert git.folder.is_relative_to(around)
         assert git.run(["rev-parse", "--git-dir"]).returncode == 128

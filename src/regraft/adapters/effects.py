@@ -11,7 +11,6 @@ Paths may be text or bytes; the last part of a path is never followed where it i
 
 import contextlib
 import os
-import secrets
 import signal
 import stat
 from collections.abc import Callable, Iterable, Iterator
@@ -81,7 +80,7 @@ def running(group: int) -> Iterator[None]:
 def temporary_name(path: AnyPath) -> bytes:
     """A name beside `path` that nobody has."""
     folder, name = os.path.split(os.fsencode(path))
-    return os.path.join(folder, b".regraft-" + secrets.token_hex(6).encode() + b"-" + name[:120])
+    return os.path.join(folder, b".regraft-" + os.urandom(6).hex().encode() + b"-" + name[:120])
 
 
 def write(

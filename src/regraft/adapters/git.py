@@ -4,10 +4,8 @@ Nothing of the user's, the system's or a checkout's configuration changes a verd
 is needed to reach it (`url.*.insteadOf`, proxies, certificate authorities, credential helpers) and nothing else.
 """
 
-import base64
 import os
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +15,7 @@ from msgspec import Struct
 
 from regraft.adapters import process
 from regraft.adapters.process import Completed
+from regraft.adapters.temporary import TemporaryFolder
 from regraft.core.patterns import regex
 from regraft.errors import OutsideError
 
@@ -146,7 +145,7 @@ class Git:
     @property
     def folder(self) -> Path:
         """A private folder that goes away with this object: the place for scratch repositories and indexes."""
-        return Path(self._folder.name).resolve()
+        return self._folder.path
 
     def trust(self, path: Path) -> None:
         """Let git read the repository at `path`, whoever owns it.
@@ -242,6 +241,8 @@ class Git:
         text = _NEUTRAL + _REMOTE + ssh + self._carried_sections() + self._safe_section()
         host = re.match(r"https?://[^/@]+/", url)
         if token and host:
+            import base64  # noqa: PLC0415 - only a private repository needs it
+
             basic = base64.b64encode(f"x-access-token:{token}".encode()).decode("ascii")
             text += f"[http {_subsection(host[0])}]\n\textraHeader = {_quoted(f'Authorization: Basic {basic}')}\n"
         return self._write(("remote", host[0] if host else "", token or "", *self._safe), text)
@@ -279,9 +280,9 @@ class Git:
         return path
 
 
-def _temporary_folder() -> "tempfile.TemporaryDirectory[str]":
+def _temporary_folder() -> TemporaryFolder:
     try:
-        return tempfile.TemporaryDirectory(prefix="regraft-git-")
+        return TemporaryFolder("regraft-git-")
     except OSError as error:
         raise OutsideError(
             "no-temporary-folder",

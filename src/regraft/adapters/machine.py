@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from msgspec.structs import replace
 from regraft.adapters import disk, process
 from regraft.adapters.places import Places
 from regraft.adapters.process import Completed
+from regraft.adapters.temporary import TemporaryFolder
 from regraft.core.baseline import Site
 from regraft.core.checkout_tree import clean_text
 from regraft.core.manifest import Image
@@ -140,7 +140,7 @@ class Machine:
         from_sources: bool = False,
     ) -> tuple[Completed, Any]:
         """How the program ended, and its answer: None where it gave none."""
-        with tempfile.TemporaryDirectory(prefix="regraft-probe-") as folder:
+        with TemporaryFolder("regraft-probe-") as folder:
             neutral = Path(folder, "neutral")
             neutral.mkdir()
             answer = Path(folder, "answer")

@@ -4,11 +4,11 @@ The objects are borrowed by a scratch repository (objects/info/alternates) whose
 that what is missing stays missing and is an error, never a silent fetch; and what is written stays in it.
 """
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, Self
 
+from regraft.adapters import temporary
 from regraft.adapters.bare_repository import make_bare
 from regraft.adapters.git import At, Git
 from regraft.adapters.process import Completed
@@ -121,7 +121,7 @@ class ObjectStore:
     def read_tree(self, commit: Commit) -> ScratchIndex:
         """An index of its own that holds the commit's tree. Raises OutsideError: missing-objects."""
         scratch = self._repository()
-        path = Path(tempfile.mkdtemp(prefix="index-", dir=scratch), "index")
+        path = temporary.folder(scratch, "index-") / "index"
         self._run(["read-tree", commit], index=path)
         return ScratchIndex(self._git, scratch, path)
 
@@ -149,7 +149,7 @@ class ObjectStore:
 
     def config_list(self, text: bytes) -> tuple[tuple[str, str], ...] | str:
         """The (key, value) pairs of a file in git's configuration format, or what git says is wrong with it."""
-        path = Path(tempfile.mkdtemp(prefix="config-", dir=self._repository()), "text")
+        path = temporary.folder(self._repository(), "config-") / "text"
         path.write_bytes(text)
         arguments = ["config", "--file", str(path), "--no-includes", "--null", "--list"]
         completed = self._git.run(arguments, At(git_dir=self._repository()))
@@ -183,7 +183,7 @@ class ObjectStore:
     def _repository(self) -> Path:
         """The scratch repository, made when it is first needed; a history that got deeper since is followed."""
         if self._scratch is None:
-            path = Path(tempfile.mkdtemp(prefix="objects-", dir=self._git.folder))
+            path = temporary.folder(self._git.folder, "objects-")
             form = _format(self._folders)
             if form == "sha1":
                 make_bare(path)

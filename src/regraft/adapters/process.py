@@ -5,13 +5,12 @@ import os
 import select
 import signal
 import subprocess
-import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from regraft.adapters import effects
+from regraft.adapters import effects, temporary
 from regraft.errors import OutsideError
 
 OUTPUT_LIMIT = 256 * 1024 * 1024
@@ -42,10 +41,8 @@ def run(  # noqa: PLR0913 - keyword-only, and each one is a limit that a caller 
     `keep` are open files that the program inherits: a lock that is to live as long as the program does.
     Raises OutsideError: missing-program, no-permission, timed-out, too-much-output, no-such-folder.
     """
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        given.write(stdin)
-        given.seek(0)
-        streams = {"stdin": given.fileno(), "stdout": out.fileno(), "stderr": err.fileno()}
+    with temporary.file() as out, temporary.file() as err, _given(stdin) as given:
+        streams = {"stdin": given, "stdout": out.fileno(), "stderr": err.fileno()}
         process = _start(argv, env=env, cwd=cwd, keep=keep, **streams)
         try:
             with effects.running(process.pid):
@@ -68,6 +65,18 @@ def run(  # noqa: PLR0913 - keyword-only, and each one is a limit that a caller 
             stream.seek(0)
             said.append(stream.read())
     return Completed(tuple(argv), process.returncode, said[0], said[1])
+
+
+@contextlib.contextmanager
+def _given(data: bytes) -> Iterator[int]:
+    """A standard input that holds these bytes."""
+    if not data:
+        yield subprocess.DEVNULL
+        return
+    with temporary.file() as stream:
+        stream.write(data)
+        stream.seek(0)
+        yield stream.fileno()
 
 
 def _await(process: "subprocess.Popen[bytes]", timeout: float | None) -> None:

@@ -1,11 +1,11 @@
 """Carried patches against one upstream commit: git's own verdict on a temporary index, file by file, folded as the design says."""
 
-import hashlib
 from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
-from regraft.core.objects import Blob, Commit, Sha256, Tree
+from regraft.core import hashing
+from regraft.core.objects import Blob, Commit, Tree
 from regraft.core.patch_state import fold_patch, fold_series
 from regraft.core.plan import PatchState, PlannedPatch
 from regraft.core.quoting import quoted
@@ -65,7 +65,7 @@ def judge(
             )
         if state not in ("applies", "already-there"):
             left_out.append(printable(patch.path))
-        sha256 = Sha256(hashlib.sha256(patch.data).hexdigest())
+        sha256 = hashing.sha256(patch.data)
         judged.append(Judged(PlannedPatch(patch.path, sha256, state), reason))
     states = [one.patch.state for one in judged if one.patch.state is not None]
     return Series(tuple(judged), fold_series(states), ground.index.write_tree())

@@ -1,8 +1,8 @@
 """The carried patches, read from the project's checkout and never from the image."""
 
-import hashlib
 from collections.abc import Collection, Iterable
 
+from regraft.core import hashing
 from regraft.core.manifest import Image
 from regraft.core.objects import Sha256
 from regraft.errors import InputError
@@ -48,4 +48,4 @@ class PatchFiles:
 
 
 def sha256(patch: PatchFile) -> Sha256:
-    return Sha256(hashlib.sha256(patch.data).hexdigest())
+    return hashing.sha256(patch.data)
