@@ -918,3 +918,152 @@ def test_a_real_pip_replaces_the_baked_install_and_nothing_else(apply_world: Any
     assert not (world.root / "opt/venv/bin/lib-1.0").exists()
     world.restore(check=0)
     assert picture(*world.guarded) == before
+
+
+# Nobody else's
+
+LISTED = "import glob; record = open(glob.glob(site + '/lib-2.0.dist-info/RECORD')[0], 'a');"
+
+
+def claiming(path: str, text: str = "version = 2\\n") -> list[list[str]]:
+    """An install that writes a file, and names it in the record of the distribution that it installs."""
+    write = f"open(os.path.join(site, {path!r}), 'w').write({text!r}); record.write({path!r} + ',,\\n')"
+    return [GOOD, code(LISTED + write)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("other/__init__.py", "version = 2\n"),
+        ("../../../bin/other-tool", "#!python\n"),
+        ("sitecustomize.py", "tampered = True\n"),
+        ("zz.pth", "import os\n"),
+    ],
+)
+def test_a_new_record_does_not_make_its_own_what_was_anothers_or_runs_at_every_start(
+    apply_world: Any, picture: Picture, path: str, text: str
+) -> None:
+    world = apply_world
+    write(world.root / "opt/venv/bin", {"other-tool": "#!python\nimport other\n"})
+    with next(world.site.glob("other-*")).joinpath("RECORD").open("a") as record:
+        record.write("../../../bin/other-tool,,\n")
+    world.manifest(install=claiming(path, text))
+    world.plan()
+    before = picture(*world.guarded)
+    answer = world.apply("--format", "json", check=1)
+    found = findings(answer)["foreign-change"]
+    assert [one["path"].rpartition("/")[2] for one in found["witnesses"]] == [path.rpartition("/")[2]]
+    assert picture(*world.guarded) == before
+
+
+PLANT = """\
+import importlib.util, marshal
+source = site + "/other/__init__.py"
+stat = os.stat(source)
+made = compile(TEXT, source, "exec")
+head = importlib.util.MAGIC_NUMBER + bytes(4) + int(stat.st_mtime).to_bytes(4, "little") + stat.st_size.to_bytes(4, "little")
+target = importlib.util.cache_from_source(source)
+os.makedirs(os.path.dirname(target), exist_ok=True)
+open(target, "wb").write(head + marshal.dumps(made))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("planted", [True, False])
+def test_byte_code_of_another_distribution_may_come_and_must_be_made_from_its_source(
+    apply_world: Any, picture: Picture, planted: bool
+) -> None:
+    world = apply_world
+    text = "'tampered = True'" if planted else "open(source).read()"
+    world.manifest(
+        install=[
+            GOOD,
+            [
+                "python",
+                "-c",
+                f"import os, sysconfig\nsite = sysconfig.get_path('purelib')\n{PLANT.replace('TEXT', text)}",
+            ],
+        ]
+    )
+    world.plan()
+    before = picture(*world.guarded)
+    answer = world.apply("--format", "json", check=1 if planted else 0)
+    if planted:
+        finding = findings(answer)["foreign-change"]
+        assert "1 files of other changed" in finding["message"]
+        assert finding["witnesses"][0]["message"].startswith("is not made from the source beside it")
+        assert picture(*world.guarded) == before
+    else:
+        assert list((world.site / "other/__pycache__").glob("__init__.*.pyc"))
+
+
+@pytest.mark.slow
+def test_byte_code_of_a_kept_checkout_that_is_not_its_sources_is_red(apply_world: Any, picture: Picture) -> None:
+    world = apply_world
+    plant = PLANT.replace("TEXT", "'tampered = True'").replace(
+        'site + "/other/__init__.py"', '"../kept/kept/__init__.py"'
+    )
+    world.manifest(install=[GOOD, ["python", "-c", "import os\n" + plant]])
+    world.plan()
+    before = picture(*world.guarded)
+    answer = world.apply("--format", "json", check=1)
+    assert "stale-bytecode" in findings(answer)
+    assert picture(*world.guarded) == before
+
+
+def as_kept_worktree(world: Any, git: Git, main: Path) -> None:
+    """The kept checkout becomes a worktree of a repository that lies elsewhere."""
+    shutil.rmtree(world.kept)
+    git(main, "worktree", "add", "-q", "--detach", str(world.kept))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", ["config", "hooks/post-checkout", "refs/heads/main"])
+def test_the_repository_behind_a_kept_worktree_is_guarded(
+    apply_world: Any, picture: Picture, git_of: Git, file: str
+) -> None:
+    world = apply_world
+    main = world.root / "src/main"
+    git_of(world.top, "clone", "-q", str(world.top / "upstreams/kept"), str(main))
+    as_kept_worktree(world, git_of, main)
+    text = f"open({str(main / '.git' / file)!r}, 'a').write('# tampered')"
+    asked = f"import subprocess; subprocess.run(['git', 'status'], cwd={str(world.kept)!r}, check=True)"
+    world.manifest(install=[GOOD, ["python", "-c", asked]])
+    world.plan()
+    world.apply(check=0)
+    world.restore(check=0)
+    world.manifest(install=[GOOD, ["python", "-c", text]])
+    world.plan()
+    before = picture(*world.guarded)
+    answer = world.apply("--format", "json", check=1)
+    finding = findings(answer)["foreign-change"]
+    assert [one["path"] for one in finding["witnesses"]] == [str(main / ".git" / file)]
+    assert picture(*world.guarded) == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("override", ["the main checkout", "the worktree"])
+def test_a_kept_checkout_may_share_the_repository_of_an_overridden_one(
+    apply_world: Any, git_of: Git, override: str
+) -> None:
+    world = apply_world
+    shutil.rmtree(world.kept)
+    git_of(world.checkout, "stash", "-q")
+    git_of(world.checkout, "worktree", "add", "-q", "--detach", str(world.kept), "v1")
+    if override == "the worktree":
+        world.checkout.rename(world.root / "src/main")
+        world.kept.rename(world.checkout)
+        (world.root / "src/main").rename(world.kept)
+        git_of(world.kept, "worktree", "repair", str(world.checkout))
+    git_of(world.checkout, "apply", str(world.project / "patches/lib.patch"))
+    (world.site / "__editable__.kept.pth").unlink()
+    shutil.rmtree(world.site / "kept-1.0.dist-info")
+    text = (world.project / "regraft.toml").read_text()
+    of_kept = 'distributions = ["kept"]\nimports = ["kept"]\n'
+    assert of_kept in text
+    (world.project / "regraft.toml").write_text(text.replace(of_kept, ""))
+    world.plan()
+    answer = world.apply()
+    assert answer.code == 0, answer.err + answer.out
+    world.restore(check=0)

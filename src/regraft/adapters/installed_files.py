@@ -20,17 +20,24 @@ class InstalledFiles:
             return (installed.metadata,)
         metadata = Path(installed.metadata)
         names = list(_record(metadata / "RECORD")) or list(_lines(metadata / "installed-files.txt", metadata))
-        base = metadata.parent
-        return tuple(os.path.normpath(base / name) for name in names)
+        base = str(metadata.parent)
+        return tuple(_absolute(base, name) for name in names)
+
+
+def _absolute(base: str, name: str) -> str:
+    """Every record of an environment is read before an apply, a hundred thousand lines: most of them are plain."""
+    if name.startswith(("/", ".")) or "/." in name or "//" in name:
+        return os.path.normpath(Path(base, name))
+    return f"{base}/{name}"
 
 
 def _record(path: Path) -> Iterator[str]:
     data = disk.read(path, LIMIT)
-    if data is None:
-        return
-    for row in csv.reader(data.decode("utf-8", "surrogateescape").splitlines()):
-        if row and row[0]:
-            yield row[0]
+    text = (data or b"").decode("utf-8", "surrogateescape")
+    if '"' in text:
+        yield from (row[0] for row in csv.reader(text.splitlines()) if row and row[0])
+    else:
+        yield from (name for line in text.splitlines() if (name := line.partition(",")[0]))
 
 
 def _lines(path: Path, metadata: Path) -> Iterator[str]:

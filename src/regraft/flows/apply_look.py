@@ -18,7 +18,7 @@ from regraft.core.verdict_checkout import CheckoutCase, judge_checkout
 from regraft.core.verdict_environment import judge_changes
 from regraft.errors import OutsideError, RefusedError
 from regraft.flows.apply_steps import Ports
-from regraft.flows.guard import Guard, Guarded, sources_of
+from regraft.flows.guard import Guard, Guarded, repository_of, sources_of, written_in
 from regraft.flows.observe import carried, observe
 from regraft.flows.verify import wanted_of
 
@@ -67,7 +67,7 @@ def look(plan: Plan, manifest: Manifest, image: Image, baseline: Baseline | None
         notes=tuple(_decided(image, edits)),
         subjects=_subjects(image, environment, targets, ports),
         kept=tuple(one for subjects in guarded.kept.values() for one in subjects),
-        guard=Guard(guarded, image, ports.snapshots, ports.installed),
+        guard=Guard(guarded, image, ports.snapshots, ports.installed, ports.interpreter),
         named=named,
     )
 
@@ -166,7 +166,7 @@ def _environment_subjects(environment: Environment) -> list[Subject]:
 
 def _guarded(image: Image, environment: Environment, seen: Observation, overridden: list[str], ports: Ports) -> Guarded:
     kept = {
-        name: (Subject("checkout", found.real),)
+        name: (Subject("checkout", found.real), *_repository(found, ports))
         for name, found in seen.checkouts.items()
         if name not in overridden and isinstance(found, Checkout) and found.state not in {"absent", "no-folder"}
     }
@@ -176,4 +176,13 @@ def _guarded(image: Image, environment: Environment, seen: Observation, overridd
         if image.baked[name].install and image.baked[name].distributions
     }
     sources = sources_of(seen.checkouts, overridden, ports.project)
-    return Guarded(tuple(_environment_subjects(environment)), kept, sources, installs)
+    targets = [found for name in overridden if isinstance(found := seen.checkouts[name], Checkout)]
+    written = [one for found in targets for one in written_in(*repository_of(found.real, _repository(found, ports)))]
+    return Guarded(tuple(_environment_subjects(environment)), kept, sources, installs, tuple(written))
+
+
+def _repository(found: Checkout, ports: Ports) -> tuple[Subject, ...]:
+    """The folders of its repository that lie elsewhere, as a linked worktree's do."""
+    if found.state != "repository":
+        return ()
+    return tuple(one for one in ports.writer.subjects(found.path) if one.kind == "git-dir")
