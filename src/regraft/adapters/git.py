@@ -1,7 +1,8 @@
 """Runs git the same way on every machine: with a configuration that regraft writes, and an environment it chose.
 
 Nothing of the user's, the system's or a checkout's configuration changes a verdict. Calls to a remote carry over what
-is needed to reach it (`url.*.insteadOf`, proxies, certificate authorities, credential helpers) and nothing else.
+is needed to reach it (`url.*.insteadOf`, proxies, certificate authorities, credential helpers) and nothing else. What
+may hold a secret is handed to git in the environment, and stands in no file that a kill would leave.
 """
 
 import os
@@ -30,6 +31,7 @@ _KEPT_ENVIRONMENT = frozenset(
     }
 )
 
+_MAY_BE_CARRIED = ("url.", "http", "credential.", "core.sshcommand", "core.gitproxy", "safe.")
 _CARRIED = regex(
     r"url\..+\.(?:insteadof|pushinsteadof)"
     r"|http\.(?:.+\.)?(?:proxy|proxyauthmethod|sslcainfo|sslcapath|sslcert|sslkey|sslverify|schannelusesslcainfo)"
@@ -133,7 +135,7 @@ class Git:
         self._timeout = timeout
         self._folder = _temporary_folder()
         self._safe: list[str] = []
-        self._carried: str | None = None
+        self._carried: tuple[str, ...] | None = None
         self._files: dict[tuple[str, ...], Path] = {}
 
     def __enter__(self) -> Self:
@@ -199,9 +201,14 @@ class Git:
     ) -> Completed:
         """`git ARGUMENTS` with what the machine has to reach remotes, and `token` for `url`'s host.
 
-        The token goes into the private configuration (mode 0600), never on a command line.
+        The token is in git's environment alone: on no command line, and in no file.
         """
-        return self._run(arguments, at, self._environment(self._remote_config(url, token)), b"")
+        environment = self._environment(self._remote_config())
+        entries = (*self._carried_entries(), *_login(url, token))
+        given = [_parameter(entry) for entry in entries if not _only_in_a_file(entry)]
+        if given:
+            environment["GIT_CONFIG_PARAMETERS"] = " ".join(given)
+        return self._run(arguments, at, environment, b"")
 
     def _run(self, arguments: Sequence[str], at: At, environment: dict[str, str], stdin: bytes) -> Completed:
         for name, path in (("GIT_DIR", at.git_dir), ("GIT_WORK_TREE", at.work_tree), ("GIT_INDEX_FILE", at.index)):
@@ -236,21 +243,16 @@ class Git:
     def _config(self) -> Path:
         return self._write(("local", *self._safe), _NEUTRAL + self._safe_section())
 
-    def _remote_config(self, url: str, token: str | None) -> Path:
+    def _remote_config(self) -> Path:
         ssh = "" if "GIT_SSH" in self._machine else _SSH  # the setting would win over that variable
-        text = _NEUTRAL + _REMOTE + ssh + self._carried_sections() + self._safe_section()
-        host = re.match(r"https?://[^/@]+/", url)
-        if token and host:
-            import base64  # noqa: PLC0415 - only a private repository needs it
-
-            basic = base64.b64encode(f"x-access-token:{token}".encode()).decode("ascii")
-            text += f"[http {_subsection(host[0])}]\n\textraHeader = {_quoted(f'Authorization: Basic {basic}')}\n"
-        return self._write(("remote", host[0] if host else "", token or "", *self._safe), text)
+        carried = "".join(map(_section, filter(_only_in_a_file, self._carried_entries())))
+        return self._write(("remote", *self._safe), _NEUTRAL + _REMOTE + ssh + carried + self._safe_section())
 
     def _safe_section(self) -> str:
         return "".join(f"[safe]\n\tdirectory = {_quoted(path)}\n" for path in self._safe)
 
-    def _carried_sections(self) -> str:
+    def _carried_entries(self) -> tuple[str, ...]:
+        """What is carried over, each as `git config --list --null` says it: KEY, a new line and the value, or KEY alone."""
         if self._carried is None:
             environment = {**self._machine, "LC_ALL": "C", "GIT_CEILING_DIRECTORIES": str(self.folder.parent)}
             for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_CONFIG"):
@@ -265,7 +267,7 @@ class Git:
                     hint="mend it; `git config --list --show-origin` names the file",
                 )
             entries = listing.stdout.decode("utf-8", "surrogateescape").split("\0")
-            self._carried = "".join(map(_carried_entry, entries))
+            self._carried = tuple(filter(_is_carried, entries))
         return self._carried
 
     def _write(self, key: tuple[str, ...], text: str) -> Path:
@@ -291,10 +293,37 @@ def _temporary_folder() -> TemporaryFolder:
         ) from None
 
 
-def _carried_entry(entry: str) -> str:
+def _is_carried(entry: str) -> bool:
+    key = entry.partition("\n")[0].lower()
+    return key.startswith(_MAY_BE_CARRIED) and _CARRIED.fullmatch(key) is not None
+
+
+def _login(url: str, token: str | None) -> tuple[str, ...]:
+    host = re.match(r"https?://[^/@]+/", url)
+    if not (token and host):
+        return ()
+    import base64  # noqa: PLC0415 - only a private repository needs it
+
+    basic = base64.b64encode(f"x-access-token:{token}".encode()).decode("ascii")
+    return (f"http.{host[0]}.extraHeader\nAuthorization: Basic {basic}",)
+
+
+def _only_in_a_file(entry: str) -> bool:
+    """Before 2.38 `safe.directory` counts from a file alone; and a key with a `=` cannot be told from its value."""
+    key = entry.partition("\n")[0]
+    return key.lower() == "safe.directory" or "=" in key
+
+
+def _parameter(entry: str) -> str:
+    """An entry as `git -c` hands it on in GIT_CONFIG_PARAMETERS, in the form that every version reads.
+
+    Only GIT_CONFIG_COUNT, which came with 2.31, is documented.
+    """
+    return "'" + entry.replace("\n", "=", 1).replace("'", "'\\''").replace("!", "'\\!'") + "'"
+
+
+def _section(entry: str) -> str:
     key, given, value = entry.partition("\n")
-    if not _CARRIED.fullmatch(key.lower()):
-        return ""
     section, _, rest = key.partition(".")
     subsection, _, name = rest.rpartition(".")
     header = f"[{section} {_subsection(subsection)}]" if subsection else f"[{section}]"
