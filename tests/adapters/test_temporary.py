@@ -1,11 +1,15 @@
 import os
 import stat
+import subprocess
+import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
 
 from regraft.adapters import temporary
+from regraft.adapters.git import Git
 from regraft.adapters.temporary import TemporaryFolder
 
 
@@ -48,3 +52,50 @@ def test_a_file_has_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         stream.seek(0)
         assert stream.read() == b"text"
         assert os.listdir(tmp_path) == []
+
+
+HOLD = """\
+import sys, time
+from regraft.adapters.temporary import TemporaryFolder
+folder = TemporaryFolder("x-")
+(folder.path / "deep").mkdir()
+(folder.path / "deep/file").write_text("left")
+print(folder.path, flush=True)
+time.sleep(60)
+"""
+
+
+def test_what_a_killed_process_left_is_swept_and_what_a_living_one_holds_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    long_ago = time.time() - temporary.NEWBORN - 1
+    held = subprocess.Popen(
+        [sys.executable, "-c", HOLD], stdout=subprocess.PIPE, text=True, env={"TMPDIR": str(tmp_path)}
+    )
+    try:
+        assert held.stdout is not None
+        left = Path(held.stdout.readline().strip())
+        (tmp_path / "x-file").write_text("no folder")
+        (tmp_path / "x-link").symlink_to(tmp_path / "y-other")
+        (tmp_path / "y-other").mkdir()
+        (tmp_path / "x-new").mkdir()
+        for path in (left, tmp_path / "y-other"):
+            os.utime(path, (long_ago, long_ago))
+        temporary.sweep("x-")
+        assert (left / "deep/file").exists()
+    finally:
+        held.kill()
+        held.communicate()
+    temporary.sweep("x-")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x-file", "x-link", "x-new", "y-other"]
+
+
+def test_git_begins_with_sweeping_what_a_killed_one_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    long_ago = time.time() - temporary.NEWBORN - 1
+    for name in ("regraft-git-0", "regraft-probe-0"):
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, (long_ago, long_ago))
+    with Git({"PATH": "/usr/bin:/bin"}) as git:
+        assert list(tmp_path.iterdir()) == [git.folder]

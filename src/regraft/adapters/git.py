@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from regraft.adapters import process
 from regraft.adapters.process import Completed
-from regraft.adapters.temporary import TemporaryFolder
+from regraft.adapters.temporary import TemporaryFolder, sweep
 from regraft.core.patterns import regex
 from regraft.errors import OutsideError
 
@@ -283,6 +283,7 @@ class Git:
 
 
 def _temporary_folder() -> TemporaryFolder:
+    sweep("regraft-git-", "regraft-probe-")
     try:
         return TemporaryFolder("regraft-git-")
     except OSError as error:

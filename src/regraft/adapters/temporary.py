@@ -3,10 +3,15 @@ as long as two calls of git.
 """
 
 import contextlib
+import fcntl
 import os
+import time
 from pathlib import Path
 from typing import BinaryIO
 
+NEWBORN = 60.0  # seconds in which a folder may not be locked yet by who made it
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PLACES = ("TMPDIR", "TEMP", "TMP")  # as in `tempfile`
 
 
@@ -16,6 +21,9 @@ class TemporaryFolder:
     def __init__(self, prefix: str) -> None:
         """Raises OSError where no temporary folder can be made."""
         self.path = folder(Path(_place()), prefix).resolve()
+        self._handle = os.open(self.path, _FOLDER)
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(self._handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
     def __enter__(self) -> Path:
         return self.path
@@ -25,8 +33,37 @@ class TemporaryFolder:
 
     def cleanup(self) -> None:
         """Raises OSError where something cannot be removed."""
-        with contextlib.suppress(FileNotFoundError):
-            _empty(os.fspath(self.path))
+        try:
+            with contextlib.suppress(FileNotFoundError):
+                _empty(os.fspath(self.path))
+        finally:
+            if self._handle >= 0:
+                os.close(self._handle)
+                self._handle = -1
+
+
+def sweep(*prefixes: str) -> None:
+    """Remove what killed processes left of folders with these prefixes.
+
+    The lock tells: a pid does not, where containers share the folder for temporary files.
+    """
+    with contextlib.suppress(OSError):
+        place = _place()
+        for name in os.listdir(place):
+            if name.startswith(prefixes):
+                _sweep(os.path.join(place, name))
+
+
+def _sweep(path: str) -> None:
+    with contextlib.suppress(OSError):  # somebody else's, no folder, held, or gone
+        handle = os.open(path, _FOLDER)
+        try:
+            found = os.fstat(handle)
+            if found.st_uid == os.geteuid() and found.st_mtime < time.time() - NEWBORN:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _empty(path)
+        finally:
+            os.close(handle)
 
 
 def folder(parent: Path, prefix: str) -> Path:
