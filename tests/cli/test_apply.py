@@ -362,6 +362,35 @@ def test_a_baseline_that_no_ref_holds_outlives_a_git_gc(apply_world: Any, pictur
     assert picture(*world.guarded) == before
 
 
+def test_a_baseline_whose_commit_somebody_swept_away_is_named(apply_world: Any, git_of: Git) -> None:
+    world = apply_world
+    git_of(world.checkout, "checkout", "--quiet", "--detach")
+    git_of(world.checkout, "commit", "--quiet", "--allow-empty", "--message", "the image's own")
+    head = git_of(world.checkout, "rev-parse", "HEAD")
+    world.apply(check=0)
+    for ref in git_of(world.checkout, "for-each-ref", "--format=%(refname)", "refs/regraft-baseline").splitlines():
+        git_of(world.checkout, "update-ref", "-d", ref)
+    git_of(world.checkout, "reflog", "expire", "--expire=now", "--all")
+    git_of(world.checkout, "gc", "--quiet", "--prune=now")
+    answer = world.restore(check=1)
+    assert f"{world.checkout}: HEAD names {head}, and its repository does not have that commit any more" in answer.out
+    assert "1.0" in (world.checkout / "VERSION").read_text()
+    again = world.restore(check=1)
+    assert head in again.out
+
+
+@pytest.mark.parametrize("through", ["apply", "restore"])
+def test_a_root_is_known_by_any_of_its_names(apply_world: Any, picture: Picture, through: str) -> None:
+    world = apply_world
+    before = picture(*world.guarded)
+    link = world.top / "link"
+    link.symlink_to("image")
+    roots = {"apply": str(world.root), "restore": str(world.root), through: str(link)}
+    world.run("apply", str(world.plan_file), "--root", roots["apply"], check=0)
+    world.run("restore", "--root", roots["restore"], check=0)
+    assert picture(*world.guarded) == before
+
+
 def test_the_same_plan_again_writes_nothing(apply_world: Any, picture: Picture) -> None:
     world = apply_world
     world.apply(check=0)

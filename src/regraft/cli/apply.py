@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regraft.adapters import files
-from regraft.cli.arguments import seconds
+from regraft.cli.arguments import real_root, seconds
 from regraft.cli.receipts import print_receipt, publish, read_plan
 from regraft.cli.wiring import Project, applier, open_project
 from regraft.core.plan import Plan
@@ -62,7 +62,7 @@ def apply_plan(plan: Plan, project: Project, args: argparse.Namespace) -> int:
         snapshot=args.snapshot if args.snapshot is not None else bool(args.root) or not environ.get("CI"),
         wait=args.wait,
         replace=args.replace,
-        root=os.path.abspath(args.root) if args.root else "",  # noqa: PTH100 - as the journal has it
+        root=real_root(args.root),
     )
 
     def say(line: str) -> None:

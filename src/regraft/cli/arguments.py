@@ -1,6 +1,7 @@
 """What every command line shares."""
 
 import argparse
+import os
 from typing import NoReturn
 
 from regraft.errors import InputError
@@ -30,3 +31,8 @@ def seconds(text: str) -> float:
     if not 0 <= value <= 86_400:
         raise argparse.ArgumentTypeError(f"{text!r:.80} is no number of seconds between 0 and 86400")
     return value
+
+
+def real_root(root: str | None) -> str:
+    """What `--root` names, as a journal has it: by one name, whatever links led there; "" for the machine itself."""
+    return os.path.realpath(root) if root is not None else ""
