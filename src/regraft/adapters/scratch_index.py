@@ -4,6 +4,9 @@ import os
 import re
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from regraft.adapters.git import At, Git
 from regraft.adapters.process import Completed
 from regraft.core.objects import Tree, parse_tree
@@ -25,12 +28,22 @@ _FAILED_AT = regex(r"^error: patch failed: .*:(\d+)$", re.MULTILINE)
 _OFFSET = regex(r"^Hunk #\d+ succeeded at \d+ \(offset (-?\d+) lines?\)\.$", re.MULTILINE)
 
 
+class _Tried(Struct, frozen=True):
+    """A patch that fits, the copy of the index that it was applied to, and what git said."""
+
+    patch: bytes
+    at: At
+    outcome: ApplyOutcome
+
+
 class ScratchIndex:
     """One index file. It goes away with git's private folder."""
 
     def __init__(self, git: Git, git_dir: Path, path: Path) -> None:
         self._git = git
         self._at = At(git_dir=git_dir, index=path)
+        self._tried: _Tried | None = None
+        self._tries = 0
 
     @property
     def at(self) -> At:
@@ -50,13 +63,45 @@ class ScratchIndex:
         `include` keeps to the files of these paths.
         Raises OutsideError: missing-objects, git-failed, and the like.
         """
+        tried = self._tried
+        if include is None and not reverse:
+            if check_only:
+                tried = self._tried = self._try(patch)
+                if tried is not None:
+                    return tried.outcome
+            elif tried is not None and tried.patch == patch:
+                self._at, self._tried = tried.at, None
+                return tried.outcome
+        if not check_only:
+            self._tried = None
+        return self._apply(self._at, patch, reverse=reverse, check_only=check_only, include=include)
+
+    def _try(self, patch: bytes) -> _Tried | None:
+        """Apply it to a copy, so that one process both checks and applies; None where it does not fit."""
+        assert self._at.index is not None
+        self._tries += 1
+        copy = self._at.index.with_name(f"tried{self._tries}")
+        os.link(self._at.index, copy)  # git writes an index anew and renames it: it never writes to this one
+        at = replace(self._at, index=copy)
+        outcome = self._apply(at, patch)
+        return _Tried(patch, at, outcome) if outcome.verdict == "fits" else None
+
+    def _apply(
+        self,
+        at: At,
+        patch: bytes,
+        *,
+        reverse: bool = False,
+        check_only: bool = False,
+        include: tuple[bytes, ...] | None = None,
+    ) -> ApplyOutcome:
         arguments = ["apply", "--cached", "--whitespace=nowarn", "-p1"]
         arguments += (
             ["--check"] if check_only else ["--verbose"]
         )  # which tells offsets, and of a failure prints the patch
         arguments += ["-R"] if reverse else []
         arguments += [f"--include={os.fsdecode(include_pattern(path))}" for path in include or ()]
-        return _outcome(self._git.run([*arguments, "-"], self._at, stdin=patch))
+        return _outcome(self._git.run([*arguments, "-"], at, stdin=patch))
 
     def write_tree(self) -> Tree:
         """The tree of what the index holds; blobs need not be here. Raises OutsideError."""

@@ -65,7 +65,7 @@ def upstreams(project: Project, environ: Mapping[str, str]) -> Iterator[Upstream
             upstream.fetch_blobs(pin.url, dependency.token_env, blobs)
 
         known = [Remote(one.url, one.token_env) for one in project.manifest.dependencies.values()]
-        gate = Gate(ObjectStore(git, upstream.store), fetch_blobs, SubmoduleFetch(upstream, known))
+        gate = Gate(ObjectStore(git, upstream.store, upstream.seen), fetch_blobs, SubmoduleFetch(upstream, known))
         yield UpstreamPorts(upstream, gate, _upstream_pulls(environ))
 
 
