@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regraft.adapters import files
-from regraft.cli.arguments import real_root, seconds
-from regraft.cli.receipts import print_receipt, publish, read_plan
+from regraft.cli.arguments import add_machine_options, real_root, seconds
+from regraft.cli.receipts import check_image, print_receipt, publish, read_plan
 from regraft.cli.wiring import Project, applier, open_project
 from regraft.core.plan import Plan
 
@@ -26,8 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def configure_apply(parser: argparse.ArgumentParser) -> None:
     """What `replay` has too."""
-    parser.add_argument("--root", metavar="DIR", help="the image's absolute paths are below this folder")
-    parser.add_argument("--receipt", metavar="FILE", help="write what was found here")
+    add_machine_options(parser)
     parser.add_argument(
         "--snapshot",
         action=argparse.BooleanOptionalAction,
@@ -54,6 +53,7 @@ def apply_plan(plan: Plan, project: Project, args: argparse.Namespace) -> int:
     from regraft.flows.baselines import baseline_of  # noqa: PLC0415
     from regraft.render import safe  # noqa: PLC0415
 
+    check_image(plan, args.image)
     gc.disable()  # a short process with a hundred thousand small values that all live to its end
     started = time.monotonic()
     environ = dict(os.environ)

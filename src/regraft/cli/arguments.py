@@ -22,6 +22,15 @@ def parser_of(name: str, line: str) -> Parser:
     return parser
 
 
+def add_machine_options(parser: argparse.ArgumentParser) -> None:
+    """What every command has that takes a plan to a machine."""
+    parser.add_argument(
+        "--image", metavar="NAME", help="the image that this machine is: the plan of another is refused"
+    )
+    parser.add_argument("--root", metavar="DIR", help="the image's absolute paths are below this folder")
+    parser.add_argument("--receipt", metavar="FILE", help="write what was found here")
+
+
 def seconds(text: str) -> float:
     """A number of seconds, not below zero, and at most a day."""
     try:
