@@ -120,6 +120,7 @@ def _install(step: Step, image: Image, progress: Progress) -> Ran:
     error = apply_install.failed(step, ran, image.install_timeout)
     if error is not None:
         raise error
+    progress.ports.say(f"{step.dependency or 'the project'}: done in {max(0, ran.end - ran.begin) / 1e9:.1f} s")
     return ran
 
 
