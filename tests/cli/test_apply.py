@@ -1271,3 +1271,53 @@ def test_a_kept_checkout_may_share_the_repository_of_an_overridden_one(
     answer = world.apply()
     assert answer.code == 0, answer.err + answer.out
     world.restore(check=0)
+
+
+BUILDS = {
+    "setuptools": (
+        "setuptools>=70.1",
+        '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n',
+        "finder.install()",
+    ),
+    "hatchling": (
+        "hatchling editables",
+        '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n[tool.hatch.build.targets.wheel]\ndev-mode-exact = true\n',
+        "import _editable_impl_lib",
+    ),
+    "meson": (
+        "meson-python meson ninja",
+        '[build-system]\nrequires = ["meson-python"]\nbuild-backend = "mesonpy"\n',
+        "_lib_editable_loader.init()",
+    ),
+}
+MESON = """\
+project('lib', version: '5.0')
+python = import('python').find_installation(pure: true)
+python.install_sources('lib/__init__.py', 'lib/core.py', subdir: 'lib')
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.network
+@pytest.mark.parametrize("backend", BUILDS)
+def test_the_finder_of_a_real_backends_editable_install_may_come(
+    apply_world: Any, picture: Picture, backend: str
+) -> None:
+    world = apply_world
+    packages, pyproject, line = BUILDS[backend]
+    pyproject += '[project]\nname = "lib"\nversion = "5.0"\n[tool.setuptools]\npackages = ["lib"]\n'
+    git(world.upstream, "checkout", "-q", "main")
+    commit(world.upstream, {"VERSION": "5.0\n", "pyproject.toml": pyproject, "meson.build": MESON}, "v5")
+    python = str(world.root / "opt/venv/bin/python")
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    env |= {"PYTHONDONTWRITEBYTECODE": "1", "PATH": f"{world.root / 'opt/venv/bin'}:{ENV['PATH']}"}
+    subprocess.run([python, "-m", "ensurepip"], env=env, check=True, capture_output=True)
+    subprocess.run([python, "-m", "pip", "install", "-q", *packages.split()], env=env, check=True, capture_output=True)
+    world.manifest(install=[["python", "-m", "pip", "install", "-e", ".", "--no-deps", "--no-build-isolation"]])
+    world.plan("v5")
+    before = picture(*world.guarded)
+    answer = world.apply(PATH=env["PATH"])
+    assert answer.code == 0, answer.err + answer.out
+    assert any(line in path.read_text() for path in world.site.glob("*.pth"))
+    world.restore(check=0)
+    assert picture(*world.guarded) == before
