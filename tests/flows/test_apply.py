@@ -136,9 +136,12 @@ class World:
 
     # Interpreter, Checkouts, ProjectFiles, InstalledFiles
 
-    def describe(self, image: Image, modules: Sequence[str] | None, distributions: Sequence[str]) -> Environment:
+    @contextlib.contextmanager
+    def describing(
+        self, image: Image, modules: Sequence[str] | None, distributions: Sequence[str]
+    ) -> Iterator[Callable[[], Environment]]:
         found = {"lib": Module("lib", PLACE, None, (PLACE,))} if modules else {}
-        return Environment(
+        yield lambda: Environment(
             "3.12.0", "/py", "/", "/site", "/site", "/bin", None, ("/src/lib",), ("/src/lib",), (), (), None, {}, (), (), (), (),
             (), found, (), "",
         )  # fmt: skip

@@ -35,10 +35,13 @@ class ProjectFiles(Protocol):
 class Interpreter(Protocol):
     """An image's Python, asked in fresh processes."""
 
-    def describe(self, image: Image, modules: Sequence[str] | None, distributions: Sequence[str]) -> Environment:
+    def describing(
+        self, image: Image, modules: Sequence[str] | None, distributions: Sequence[str]
+    ) -> AbstractContextManager[Callable[[], Environment]]:
         """Its environment, where it would find each of `modules` (None: that is not asked), and the commands of `distributions` (normalized names).
 
-        OutsideError: it is not there, too old, or gives no answer.
+        It is at work from the beginning, and what is entered waits for its answer.
+        OutsideError, there: it is not there, too old, or gives no answer.
         """
 
     def try_import(self, image: Image, name: str) -> Import:
