@@ -31,15 +31,7 @@ def test_a_signal_leaves_neither_a_token_nor_a_process(number: signal.Signals, c
         (tmp_path / "regraft.toml").write_text(MANIFEST.format(port=server.getsockname()[1]))
         environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TMPDIR": str(scratch), "TK": "s3cr3t"}
         argv = [sys.executable, "-m", "regraft", "plan", "--set", "ci_eng_pr=main"]
-        process = subprocess.Popen(
-            argv,
-            cwd=tmp_path,
-            env=environment,
-            stderr=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            # Under nohup, or as a job of a shell without job control, the test would hand down that it is ignored.
-            preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # noqa: PLW1509 - no thread runs here
-        )
+        process = subprocess.Popen(argv, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
         connection, _ = server.accept()  # git is waiting for an answer now
         assert [*scratch.iterdir()] != []
         process.send_signal(number)
