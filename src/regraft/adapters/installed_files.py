@@ -14,30 +14,28 @@ LIMIT = 64 * 1024 * 1024
 class InstalledFiles:
     """`flows.ports.InstalledFiles` over the disk: RECORD of a dist-info, installed-files.txt of an egg-info."""
 
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[list[disk.Stamp | None], tuple[str, ...]]] = {}
+
     def of(self, installed: Installed) -> tuple[str, ...]:
         """Absolute paths, whether or not they are there. Empty where the record lists none."""
         if installed.kind == "egg-link":
             return (installed.metadata,)
         metadata = Path(installed.metadata)
-        names = list(_record(metadata / "RECORD")) or list(_lines(metadata / "installed-files.txt", metadata))
         base = str(metadata.parent)
-        return tuple(_absolute(base, name) for name in names)
+        names = _record(metadata / "RECORD") or list(_lines(metadata / "installed-files.txt", metadata))
+        # Every record of an environment is read before an apply, a hundred thousand lines: most of them are plain.
+        return tuple(
+            os.path.normpath(Path(base, name)) if name[0] in "./" or "/." in name or "//" in name else f"{base}/{name}"
+            for name in names
+        )
 
 
-def _absolute(base: str, name: str) -> str:
-    """Every record of an environment is read before an apply, a hundred thousand lines: most of them are plain."""
-    if name.startswith(("/", ".")) or "/." in name or "//" in name:
-        return os.path.normpath(Path(base, name))
-    return f"{base}/{name}"
-
-
-def _record(path: Path) -> Iterator[str]:
-    data = disk.read(path, LIMIT)
-    text = (data or b"").decode("utf-8", "surrogateescape")
+def _record(path: Path) -> list[str]:
+    text = (disk.read(path, LIMIT) or b"").decode("utf-8", "surrogateescape")
     if '"' in text:
-        yield from (row[0] for row in csv.reader(text.splitlines()) if row and row[0])
-    else:
-        yield from (name for line in text.splitlines() if (name := line.partition(",")[0]))
+        return [row[0] for row in csv.reader(text.splitlines()) if row and row[0]]
+    return [name for line in text.splitlines() if (name := line.partition(",")[0])]
 
 
 def _lines(path: Path, metadata: Path) -> Iterator[str]:

@@ -66,7 +66,8 @@ class Guard:
         """A finding, always an error, for each distribution and each kept checkout that is not as it was."""
         now = self._snapshots.changed_since(self._before, self._guarded.all)
         found = changes(self._before, now)
-        first, last = Look(before, self._listed), Look(after, self._list(after.distributions))
+        fresh = self._list(one for one in after.distributions if one.name in named or one.metadata not in self._listed)
+        first, last = Look(before, self._listed), Look(after, {**self._listed, **fresh})
         yield from self._unwritten((first, last), now)
         may = allowed(named, first, last, self._before.entries, self._guarded.sources)
         inside = [change for change in found if _in(change, self._guarded.environment) and self._counts(change, now)]
