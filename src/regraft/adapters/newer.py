@@ -17,7 +17,7 @@ from regraft.adapters.tree_walk import bytes_of, look, walk
 from regraft.core import newer
 from regraft.core.journal import Subject
 from regraft.core.restored import Kept
-from regraft.core.tree_record import Change, Entry, Record, clean, is_untouched
+from regraft.core.tree_record import Change, Entry, Record, clean, is_untouched, is_young
 from regraft.errors import OutsideError
 
 
@@ -135,13 +135,14 @@ def compared(before: Record, found: Mapping[str, Entry]) -> dict[str, Entry]:
 
     Raises OSError.
     """
-    entries = {}
+    entries = dict(found)
     for path, entry in found.items():
         old = before.entries.get(path)
-        is_open = old is not None and old.kind == entry.kind == "file" and old.size == entry.size
-        if is_open and old is not None and not is_untouched(old, entry, before.since):
-            entry = entry._replace(sha256=copying.digest_of(path))  # noqa: PLW2901 - the same entry, completed
-        entries[path] = entry
+        if old is None or (old == entry and not is_young(old, before.since)):  # nearly all of them
+            continue
+        is_open = old.kind == entry.kind == "file" and old.size == entry.size
+        if is_open and not is_untouched(old, entry, before.since):
+            entries[path] = entry._replace(sha256=copying.digest_of(path))
     return entries
 
 
