@@ -21,7 +21,16 @@ class InstalledFiles:
         """Absolute paths, whether or not they are there. Empty where the record lists none."""
         if installed.kind == "egg-link":
             return (installed.metadata,)
-        metadata = Path(installed.metadata)
+        stamps = [disk.stamp(f"{installed.metadata}/{name}") for name in ("RECORD", "installed-files.txt")]
+        known = self._known.get(installed.metadata)
+        if known is not None and known[0] == stamps:
+            return known[1]
+        found = self._read(Path(installed.metadata))
+        if None not in stamps:
+            self._known[installed.metadata] = (stamps, found)
+        return found
+
+    def _read(self, metadata: Path) -> tuple[str, ...]:
         base = str(metadata.parent)
         names = _record(metadata / "RECORD") or list(_lines(metadata / "installed-files.txt", metadata))
         # Every record of an environment is read before an apply, a hundred thousand lines: most of them are plain.
