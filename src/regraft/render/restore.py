@@ -24,9 +24,9 @@ def restored_lines(restored: Restored) -> list[str]:
     kept = restored.kept
     if kept.paths:
         lines.append(f"made or changed since the apply, and taken away: {len(kept.paths)} files")
-        lines += [f"  {safe.text(path, 1000)}" for path in kept.paths[:SHOWN]]
+        lines += [safe.log_line(f"  {path}") for path in kept.paths[:SHOWN]]
         lines += [f"  and {len(kept.paths) - SHOWN} more"] if len(kept.paths) > SHOWN else []
-        lines.append(f"  their copies are in {safe.text(kept.folder, 1000)}")
+        lines.append(safe.log_line(f"  their copies are in {kept.folder}"))
     lines.append(_SAID[restored.outcome])
     if journal is not None:
         lines.append(
