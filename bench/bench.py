@@ -8,15 +8,14 @@ commands that it runs (`apply.py`). Exit 1: a bound is broken.
 import os
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import apply as applying
+from apply import timed
 
 from regraft.demo import world as worlds
 from regraft.demo.world import World
@@ -45,13 +44,6 @@ class Row:
     bound: float | None = None  # times a bare interpreter
 
 
-def timed(argv: list[str], env: Mapping[str, str], cwd: Path) -> float:
-    """The wall time of one run, in seconds. Raises CalledProcessError where it failed: a failure is never fast."""
-    begin = time.perf_counter()
-    subprocess.run(argv, env=env, cwd=cwd, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    return time.perf_counter() - begin
-
-
 def logging_git(folder: Path, env: Mapping[str, str]) -> tuple[dict[str, str], Path]:
     """An environment whose git writes down the microseconds of each run, and the file it writes them to."""
     git = shutil.which("git", path=env["PATH"])
@@ -76,14 +68,6 @@ def planner(world: World, body: Path, env: Mapping[str, str], log: Path) -> Call
         return wall - sum(spent) / 1e6, sum(spent) / 1e6, len(spent)
 
     return once
-
-
-def wrapper_cost(env: Mapping[str, str], logged: Mapping[str, str], cwd: Path) -> float:
-    """What one run of git takes longer because it is taken down, in seconds."""
-    argv = ["git", "--version"]
-    runs = [(timed(argv, logged, cwd), timed(argv, env, cwd)) for _ in range(ROUNDS)]
-    wrapped, plain = (statistics.median(column) for column in zip(*runs, strict=True))
-    return max(0.0, wrapped - plain)
 
 
 def measure(world: World, folder: Path) -> list[Row]:
@@ -111,7 +95,7 @@ def measure(world: World, folder: Path) -> list[Row]:
             walls[name].append(timed(argv, env, world.project))
         for name, once in plans.items():
             planned[name].append(once())
-    cost = wrapper_cost(env, logged, world.project)
+    cost = applying.wrapper_cost(folder / "bin/git", world.project, env)
     bare, version, shell = (statistics.median(walls[name][1:]) for name in simple)
     rows = [Row("python -c pass", bare), Row("regraft --version", version, VERSION_BOUND)]
     for name, runs in planned.items():
