@@ -42,8 +42,9 @@ class Listing:
         self.records: dict[str, str] = {}
         self.owners: dict[str, list[str]] = {}
         self.folders: set[str] = set()
-        # (distribution, path, "sha256=...", size, time of RECORD)
-        self.rows: list[tuple[str, str, str, int, float]] = []
+        self.rows: list[
+            tuple[str, str, str, int, float]
+        ] = []  # (distribution, path, "sha256=...", size, its RECORD's time)
 
     def add(self, folder: str, name: str) -> None:
         """`name` is that of a metadata folder, or of an egg-info file."""
