@@ -42,9 +42,8 @@ class Listing:
         self.records: dict[str, str] = {}
         self.owners: dict[str, list[str]] = {}
         self.folders: set[str] = set()
-        self.rows: list[
-            tuple[str, str, str, int, float]
-        ] = []  # (distribution, path, "sha256=...", size, its RECORD's time)
+        # (distribution, path, "sha256=...", size, time of RECORD)
+        self.rows: list[tuple[str, str, str, int, float]] = []
 
     def add(self, folder: str, name: str) -> None:
         """`name` is that of a metadata folder, or of an egg-info file."""
@@ -64,9 +63,8 @@ class Listing:
                 self.own(distribution, path, line)
 
     def own(self, distribution: str, folder: str, name: str) -> str:
-        """A hundred thousand names in a large environment, nearly all of them plain."""
         odd = folder == "/" or name[:1] in ("", "/", ".") or name[-1] == "/" or "/." in name or "//" in name
-        owned = os.path.normpath(os.path.join(folder, name)) if odd else folder + "/" + name
+        owned = os.path.normpath(os.path.join(folder, name)) if odd else folder + "/" + name  # most are plain
         self.owners.setdefault(owned, []).append(distribution)
         above = owned.rpartition("/")[0]
         while above.strip("/") and above not in self.folders:
