@@ -22,6 +22,7 @@ from regraft.core.manifest import Image
 from regraft.core.observation import Installed
 from regraft.errors import OutsideError
 
+WORD = f"word-{os.getpid()}"  # what one run has marked, another one beside it must not end
 IMAGE = Image(*("i", None, None, None, None, ("keep",), sys.executable, (), "report", (("MODE", "image"),), {}))
 
 
@@ -46,7 +47,7 @@ class Runner:
         return commands.run(
             Step("lib", argv, "/src"),
             image,
-            run="word",
+            run=WORD,
             externally_managed=managed,
             lock=held,
             started=on_start,
@@ -75,7 +76,7 @@ def test_it_runs_in_the_checkout_with_its_own_variables_and_both_streams_are_hea
     )
     ran = runner("python", "-c", code, managed=True)
     assert ran.code == 0
-    assert ran.tail == (str(runner.root / "src"), "image word", "False", "1")
+    assert ran.tail == (str(runner.root / "src"), f"image {WORD}", "False", "1")
     assert runner.lines == [], "it ended well"
     assert ran.begin < ran.end
 
