@@ -872,7 +872,7 @@ def test_what_a_restore_that_was_killed_has_given_back_is_not_newer(machine: Mac
 def _parts(m: Machine) -> tuple[Any, ...]:
     stored = record_file.read(m.state / "snapshot/record")
     assert stored is not None
-    return stored.record, stored.head.roots, Contents(m.state / "snapshot/content"), str(m.state)
+    return stored.record, stored.head.roots, Contents(m.state / "snapshot/content"), str(m.state), lambda _: False
 
 
 def test_a_second_version_of_a_kept_file_does_not_take_the_place_of_the_first(machine: Machine) -> None:

@@ -287,11 +287,16 @@ def apply_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def apply_world(apply_template: Path, tmp_path: Path) -> ApplyWorld:
     """Lib is installed at 1.0 with its carried patch, and the plan file takes it to v2."""
     world = ApplyWorld(Path(shutil.copytree(apply_template, tmp_path / "top", symlinks=True)))
+    bake(world)
+    return world
+
+
+def bake(world: ApplyWorld) -> None:
+    """Install what the image holds."""
     for name, folder in (("lib", world.checkout), ("kept", world.kept)):
         argv = [str(world.root / "opt/venv/bin/python"), "install.py", name]
         env = {"PATH": ENV["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}
         subprocess.run(argv, cwd=folder, env=env, check=True, capture_output=True)
-    return world
 
 
 @pytest.fixture
@@ -893,6 +898,139 @@ def test_a_receipt_is_replayed_on_another_machine(apply_world: Any, tmp_path: Pa
     assert one["dependencies"] == other["dependencies"]
     world.manifest(image="install-timeout = 7")
     assert world.run("replay", str(receipt), "--root", str(world.root)).code == 2
+
+
+@pytest.mark.slow
+def test_a_receipt_has_the_same_digest_below_another_root(apply_world: Any, apply_template: Path) -> None:
+    world = apply_world
+    receipt, again = world.top / "receipt.json", world.top / "again.json"
+    world.apply("--receipt", str(receipt), check=0)
+    other = ApplyWorld(Path(shutil.copytree(apply_template, world.top / "other", symlinks=True)))
+    bake(other)
+    world.run("replay", str(receipt), "--root", str(other.root), "--receipt", str(again), check=0)
+    one = json.loads(receipt.read_text())
+    assert one["dependencies"]["lib"]["imports"] == [{"name": "lib", "places": ["/src/lib/lib/__init__.py"]}]
+    assert one["digest"] == json.loads(again.read_text())["digest"]
+
+
+# What else is on the path, and the folders themselves
+
+
+ELSEWHERE = "../../opt/extra"
+ON_THE_PATH = {
+    "a record": f"sed -i s/1.0/2.0/ {ELSEWHERE}/third-1.0.dist-info/METADATA",
+    "content": f"echo evil = True >> {ELSEWHERE}/third/__init__.py",
+    "a module of nobody": f"echo evil = True > {ELSEWHERE}/other.py",
+    "sitecustomize": f"echo evil = True > {ELSEWHERE}/sitecustomize.py",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recorded", [True, False], ids=["baseline", "no baseline"])
+@pytest.mark.parametrize("through", ["path file", "python-path", "folder above the checkouts"])
+@pytest.mark.parametrize("what", ON_THE_PATH)
+def test_what_lies_elsewhere_on_the_path_may_not_change_and_is_given_back(
+    apply_world: Any, picture: Picture, what: str, through: str, recorded: bool
+) -> None:
+    world = apply_world
+    above = through.startswith("folder above")
+    place = world.root / ("src" if above else "opt/extra")
+    _distribution(place, "third", "1.0")
+    if through == "path file":
+        (world.site / "extra.pth").write_text(f"{place}\n")
+        image = ""
+    else:
+        image = f'python-path = ["{"/src" if above else "/opt/extra"}"]'
+    command = ON_THE_PATH[what].replace(ELSEWHERE, ".." if above else ELSEWHERE)
+    world.manifest(install=[GOOD, ["sh", "-c", command]], image=image)
+    if recorded:
+        world.run("image", "probe", "--image", "img", "--root", str(world.root), "--write", check=0)
+    commit(world.project, {})
+    world.plan()
+    before = picture(*world.guarded)
+    assert findings(world.apply("--format", "json", check=1)).keys() & {"foreign-change", "environment-changed"}
+    assert picture(*world.guarded) == before
+    answer = world.apply("--no-snapshot", check=1)
+    assert "THE MACHINE IS CHANGED, and not given back (--no-snapshot)" in answer.last
+
+
+@pytest.mark.slow
+def test_what_may_change_may_also_lie_below_a_folder_on_the_path(apply_world: Any, picture: Picture) -> None:
+    world = apply_world
+    world.manifest(image='python-path = ["/src"]\nalso-writes = ["/src/made"]', install=[GOOD, ["touch", "../made"]])
+    world.plan()
+    before = picture(*world.guarded)
+    world.apply(check=0)
+    world.restore(check=0)
+    assert picture(*world.guarded) == before
+
+
+@pytest.mark.slow
+def test_the_configuration_of_a_virtual_environment_may_not_change(apply_world: Any, picture: Picture) -> None:
+    world = apply_world
+    world.manifest(install=[GOOD, ["sh", "-c", "sed -i s/false/true/ ../../opt/venv/pyvenv.cfg"]])
+    world.plan()
+    before = picture(*world.guarded)
+    answer = world.apply(check=1)
+    assert GIVEN_BACK.capitalize() in answer.last
+    assert picture(*world.guarded) == before
+
+
+@pytest.mark.slow
+def test_a_change_outside_of_the_root_is_seen_and_never_called_given_back(apply_world: Any) -> None:
+    world = apply_world
+    outside = world.top / "outside/extra"
+    _distribution(outside, "third", "1.0")
+    (world.site / "extra.pth").write_text(f"{outside}\n")
+    world.manifest(install=[GOOD, ["sed", "-i", "s/1.0/2.0/", str(outside / "third-1.0.dist-info/METADATA")]])
+    world.plan()
+    answer = world.apply(check=1)
+    assert "not applied: one finding says no: third changed from 1.0 to 2.0" in answer.last
+    assert "given back: the machine" not in answer.last
+    assert f"THE MACHINE IS CHANGED, and this could not be given back: {outside}/third-1.0.dist-info" in answer.last
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ends", ["well", "badly"])
+@pytest.mark.parametrize("swap", ["ln -s lib2 lib", "cp -a lib2 lib"])
+def test_a_checkout_that_a_command_moved_away_is_noticed_and_given_back(
+    apply_world: Any, picture: Picture, git_of: Git, swap: str, ends: str
+) -> None:
+    world = apply_world
+    code = "" if ends == "well" else "; exit 3"
+    world.manifest(install=[GOOD, ["sh", "-c", f"cd ..; mv lib lib2; {swap}{code}"]])
+    world.plan()
+    before = picture(*world.guarded)
+    answer = world.apply("--format", "json", check=1)
+    assert GIVEN_BACK.capitalize() in answer.err
+    if ends == "well":
+        assert findings(answer)["folder-replaced"]["path"].endswith("/src/lib")
+    shutil.rmtree(world.root / "src/lib2")
+    assert picture(*world.guarded) == before
+    git_of(world.checkout, "fsck", "--strict")
+
+
+@pytest.mark.slow
+def test_a_restore_that_was_killed_still_knows_where_the_checkout_went(
+    apply_world: Any, picture: Picture, git_of: Git
+) -> None:
+    world = apply_world
+    before = picture(*world.guarded)
+    world.apply(check=0)
+    world.checkout.rename(world.root / "src/lib2")
+    world.checkout.symlink_to("lib2")
+    log = world.top / "log"
+    twin = Path(shutil.copytree(world.root, world.top / "twin", symlinks=True))
+    world.run("restore", "--root", str(world.root), check=0, REGRAFT_EFFECTS=str(log))
+    first = next(number for number, line in enumerate(log.read_text().splitlines(), 1) if "second name" in line)
+    shutil.rmtree(world.root)
+    twin.rename(world.root)
+    killed = world.run("restore", "--root", str(world.root), REGRAFT_KILL_AT=f"after:{first}")
+    assert killed.code == -signal.SIGKILL
+    world.restore(check=0)
+    shutil.rmtree(world.root / "src/lib2")
+    assert picture(*world.guarded) == before
+    git_of(world.checkout, "fsck", "--strict")
 
 
 # Checkouts and baselines of every kind

@@ -4,8 +4,9 @@ import pytest
 from msgspec.structs import replace
 
 from regraft.core.apply_allowed import Allowed, Look, allowed, byte_code, foreign
-from regraft.core.apply_guard import Foreign, blame, environment_findings, owners, written
+from regraft.core.apply_guard import Foreign, beyond, blame, environment_findings, owners, written
 from regraft.core.apply_values import Ran
+from regraft.core.journal import Subject
 from regraft.core.observation import Command, Environment, Installed, PathFile
 from regraft.core.tree_record import Change, Entry, Record
 
@@ -59,6 +60,18 @@ THERE = {
 }
 NAMED = frozenset({"lib"})
 MAY = allowed(NAMED, Look(LIB, FILES), Look(LIB2, FILES), THERE, ("/src/lib",))
+
+
+def test_only_what_was_on_the_path_and_in_no_copy_is_beyond_what_is_given_back() -> None:
+    def elsewhere(name: str, version: str, folder: str) -> Installed:
+        return Installed(name, version, (), "dist-info", folder, f"{folder}/{name}.dist-info", True, None)
+
+    found = [("named", "/a"), ("changed", "/a"), ("saved", SITE), ("late", "/late")]
+    before = environment(*(elsewhere(name, "1", folder) for name, folder in found[:3]))
+    after = environment(*(elsewhere(name, "2", folder) for name, folder in found))
+    before = replace(before, folders=("/a", SITE))
+    lines = beyond(before, after, frozenset({"named"}), (Subject("environment", SITE),))
+    assert [line.partition(":")[0] for line in lines] == ["/a/changed.dist-info"]
 
 
 def kept(*changes: Change, before: Environment = LIB, after: Environment = LIB2, may: Allowed = MAY) -> list[str]:

@@ -141,6 +141,12 @@ def link(path: AnyPath, target: AnyPath) -> None:
         raise
 
 
+def second_name(old: AnyPath, new: AnyPath) -> None:
+    """One file by two names. Of what is no link."""
+    with effect("second name"):
+        os.link(old, new, follow_symlinks=False)
+
+
 def rename(old: AnyPath, new: AnyPath) -> None:
     with effect("rename"):
         os.replace(os.fsencode(old), os.fsencode(new))

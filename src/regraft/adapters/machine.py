@@ -327,6 +327,7 @@ def _environment(  # noqa: PLR0913, PLR0917 - one value for each place that a fa
         ),
         complaints=complaints,
         extension_suffixes=tuple(answer["extension_suffixes"]),
+        folders=tuple(answer["folders"]),
         project=project,
     )
 

@@ -9,10 +9,10 @@ The record is written last, and whole: without one nothing was changed yet.
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from regraft.adapters import copying, effects, files, newer, record_file
+from regraft.adapters import copying, effects, files, held, moved, newer, record_file
 from regraft.adapters.giving_back import GivingBack
 from regraft.adapters.record_file import SCHEMA, Head, Stored
 from regraft.adapters.tree_walk import walk
@@ -70,6 +70,13 @@ class Snapshot:
         except OSError as error:
             raise files.outside(error, clean(os.fsdecode(error.filename or b""))) from None
 
+    def hold(self, subjects: Sequence[Subject]) -> Callable[[], tuple[str, ...]]:
+        """An open folder keeps its identity, also on a file system that makes inodes up as they are asked for."""
+        try:
+            return held.hold([one.path for one in self._roots(subjects)])
+        except OSError as error:
+            raise files.outside(error, clean(os.fsdecode(error.filename or b""))) from None
+
     def give_back(self) -> tuple[str, ...]:
         stored = self._load()
         if stored is None:
@@ -80,7 +87,8 @@ class Snapshot:
                 hint="make the image anew; `regraft restore --forget` drops the note of what was done to it",
             )
         self._check_inside(stored)
-        named = GivingBack(stored.record, stored.head.roots, self._contents, self._state).run()
+        gone = moved.Moved(stored, str(self._folder), self._root)
+        named = GivingBack(stored.record, stored.head.roots, self._contents, self._state, gone.bring).run()
         if not named:
             self._left.forget()
         return named
@@ -140,11 +148,11 @@ class Snapshot:
             for folder in (self._folder, content):
                 if not folder.is_dir():
                     effects.mkdir(str(folder), 0o700)
-            held = os.statvfs(content)
+            space = os.statvfs(content)
         except OSError as error:
             raise files.outside(error, str(content)) from None
         needed = sum(entry.size for entry in entries.values())
-        free = held.f_bavail * held.f_frsize
+        free = space.f_bavail * space.f_frsize
         largest = max((one for one in entries.values() if one.kind == "file"), key=lambda one: one.size, default=None)
         if needed > free and largest is not None and not copying.can_clone(largest.path, content):
             raise OutsideError(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regraft.adapters import files
-from regraft.cli.arguments import add_machine_options, real_root, seconds
+from regraft.cli.arguments import add_machine_options, names_of_root, real_root, seconds
 from regraft.cli.receipts import check_image, print_receipt, publish, read_plan
 from regraft.cli.wiring import Project, applier, open_project
 from regraft.core.plan import Plan
@@ -95,6 +95,7 @@ def _tell(  # noqa: PLR0913, PLR0917 - once, in this module
         findings=applied.findings,
         times=Times(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), round(seconds, 3)),
         before=applied.before,
+        roots=names_of_root(args.root),
     )
     if args.receipt:
         files.write(Path(args.receipt), encode_receipt(receipt))

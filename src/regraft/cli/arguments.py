@@ -42,6 +42,11 @@ def seconds(text: str) -> float:
     return value
 
 
+def names_of_root(root: str | None) -> tuple[str, ...]:
+    """By which a path of the machine may begin that is one of the image's."""
+    return tuple(dict.fromkeys((os.path.abspath(root), os.path.realpath(root)))) if root is not None else ()  # noqa: PTH100 - links are left as they are
+
+
 def real_root(root: str | None) -> str:
     """What `--root` names, as a journal has it: by one name, whatever links led there; "" for the machine itself."""
     return os.path.realpath(root) if root is not None else ""

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from regraft.adapters import files
-from regraft.cli.arguments import add_machine_options
+from regraft.cli.arguments import add_machine_options, names_of_root
 from regraft.cli.receipts import check_image, print_receipt, publish, read_plan
 from regraft.cli.wiring import machine, open_project
 
@@ -41,6 +41,7 @@ def run(args: argparse.Namespace) -> int:
         verified.observation,
         findings=verified.findings,
         times=Times(finished, round(time.monotonic() - started, 3)),
+        roots=names_of_root(args.root),
     )
     if args.receipt:
         files.write(Path(args.receipt), encode_receipt(receipt))

@@ -35,7 +35,7 @@ class Allowed(Struct, frozen=True):
     others: frozenset[str]  # files that a distribution that is not named had before
     other_folders: frozenset[str]  # its metadata
     there: Container[str]  # the paths that were there before
-    sites: tuple[str, ...]  # folders whose `.pth` files and `sitecustomize` every interpreter runs
+    sites: tuple[str, ...]  # folders where every interpreter looks for `sitecustomize`, and in some for `.pth` files
     sources: tuple[str, ...]  # checkouts that a line of a `.pth` file may name
 
     def has(self, path: str) -> bool:
@@ -75,7 +75,7 @@ def allowed(named: frozenset[str], before: Look, after: Look, there: Container[s
         others=before.listed(unnamed),
         other_folders=frozenset(one.metadata for one in unnamed),
         there=there,
-        sites=tuple(dict.fromkeys((first.purelib, first.platlib))),
+        sites=tuple(dict.fromkeys((first.purelib, first.platlib, *first.folders))),
         sources=tuple(sources),
     )
 

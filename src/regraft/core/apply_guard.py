@@ -8,11 +8,12 @@ from regraft.core.apply_allowed import Look
 from regraft.core.apply_install import shown
 from regraft.core.apply_values import Ran
 from regraft.core.findings import Finding, Witness
+from regraft.core.journal import Subject
 from regraft.core.manifest import Image, Manifest
-from regraft.core.observation import is_below
+from regraft.core.observation import Environment, is_below, quoted
 from regraft.core.plan import Plan
 from regraft.core.requirements import normalized
-from regraft.core.tree_record import Change, Record, clean
+from regraft.core.tree_record import Change, Record, clean, is_at_or_below
 
 SHOWN = 50
 
@@ -86,6 +87,34 @@ def environment_findings(found: Sequence[Foreign], python: str) -> Iterator[Find
             witnesses=_witnesses(changes),
             fix="install with --no-deps, or name the distribution under `distributions`",
         )
+
+
+def replaced(path: str) -> Finding:
+    message = "this is not the folder that was here: a command moved it away, or put another one or a link in its place"
+    fix = "install from the checkout as it stands, and leave its folder where it is"
+    return Finding("folder-replaced", "error", message, clean(path), fix=fix)
+
+
+def beyond(before: Environment, after: Environment, named: frozenset[str], saved: Sequence[Subject]) -> tuple[str, ...]:
+    """A line for each distribution that came, went or changed, is not named, and lies in nothing that was saved.
+
+    What was there, and only came on the path, is none.
+    """
+    folders = {*before.searched, *before.folders}
+    one, other = (
+        {
+            (found.metadata, found.name, found.version)
+            for found in look.distributions
+            if found.name not in named and found.folder in folders
+        }
+        for look in (before, after)
+    )
+    differing = {metadata: f"{name} {version}" for metadata, name, version in sorted(one ^ other)}
+    return tuple(
+        f"{clean(metadata)}: the record of {quoted(what)} came, went or changed, and no copy was made of what lies there"
+        for metadata, what in differing.items()
+        if not any(is_at_or_below(metadata, subject.path) for subject in saved)
+    )
 
 
 def not_compared(count: int, why: str, python: str) -> Finding:

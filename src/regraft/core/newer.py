@@ -8,7 +8,7 @@ from regraft.core.patterns import regex
 from regraft.core.tree_record import Change, ChangeKind, Record, changes, clean, difference, is_at_or_below
 
 _ASKED = frozenset({"index", "FETCH_HEAD", "ORIG_HEAD"})  # git writes them where it is only asked something
-_OURS = regex(r"(?s)\.regraft-[0-9a-f]{12}-.*")  # half a write, of a restore that was killed
+_OURS = regex(r"(?s)\.regraft-[0-9a-f]{12}-.*")  # half a file or folder, of a restore that was killed
 
 _EDITS: dict[ChangeKind, tuple[DifferenceKind, str]] = {
     "new": ("modified", "it was added"),
@@ -50,7 +50,7 @@ def _is_nobodys(path: str, repositories: Sequence[str]) -> bool:
     """Byte code, which any import makes; what git notes where it is only asked; and what a killed regraft leaves."""
     name = path.rpartition("/")[2]
     asked = name in _ASKED and ("/.git/" in path or any(is_at_or_below(path, one) for one in repositories))
-    return asked or "/__pycache__/" in path or _OURS.fullmatch(name) is not None
+    return asked or "/__pycache__/" in path or any(map(_OURS.fullmatch, path.split("/")))
 
 
 def edits(found: Sequence[Change], checkout: Checkout) -> tuple[Difference, ...]:

@@ -3,12 +3,13 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
+from regraft.core.apply_guard import beyond
 from regraft.core.apply_outcome import Outcome, state_of, with_state
 from regraft.core.baseline import Baseline
 from regraft.core.findings import Finding
 from regraft.core.journal import SCHEMA, Journal, Phase, Running, Subject
 from regraft.core.manifest import Image, Manifest
-from regraft.core.observation import Environment, Observation
+from regraft.core.observation import Environment, Observation, Unreadable
 from regraft.core.plan import Plan
 from regraft.core.restored import Restored
 from regraft.errors import InputError, RefusedError, RegraftError
@@ -107,7 +108,7 @@ class _Apply:
     def run(self, earlier: Journal | None) -> Applied:
         try:
             self._go_back(earlier)
-            looked = look(self._plan, self._manifest, self._image, self._baseline, self._ports)
+            looked = look(self._plan, self._manifest, self._image, self._baseline, self._ports, self._options.root)
             if not (looked.targets or self._manifest.install):
                 return self._nothing_to_do(looked)
             self._record(looked, earlier)
@@ -209,11 +210,17 @@ class _Apply:
 
     def _no(self, verified: Verified, findings: tuple[Finding, ...], looked: Looked) -> Applied:
         errors = [one for one in findings if one.severity == "error"]
-        outcome, state = state_of(self._roll_back(None))
-        message = (
-            f"not applied: {len(errors)} findings say no, first {errors[0].message}. {state[0].upper()}{state[1:]}"
-        )
+        outcome, state = state_of(self._really(self._roll_back(None), looked, verified.observation.environment))
+        counted = f"{len(errors)} findings say no, first" if len(errors) > 1 else "one finding says no:"
+        message = f"not applied: {counted} {errors[0].message}. {state[0].upper()}{state[1:]}"
         return Applied(outcome, message, verified, findings, looked.observation)
+
+    def _really(self, restored: Restored, looked: Looked, now: Environment | Unreadable) -> Restored:
+        """What changed where no copy was made is not given back by giving the copies back."""
+        if restored.outcome != "given-back" or isinstance(now, Unreadable) or restored.journal is None:
+            return restored
+        lines = beyond(looked.environment, now, looked.named, restored.journal.subjects)
+        return replace(restored, outcome="incomplete", named=lines) if lines else restored
 
     def _nothing_to_do(self, looked: Looked) -> Applied:
         """Nothing is overridden, and the project has no install: there is only a question to be asked."""
@@ -226,12 +233,12 @@ class _Apply:
 
 
 def _rest_of(environment: Environment, ports: Ports) -> tuple[Subject, ...]:
-    """What else an install writes in a virtual environment: small, and given back as well."""
+    """What else an install writes in a virtual environment (`look` has its pyvenv.cfg): small, and given back as well."""
     prefix = environment.prefix.rstrip("/")
     mark = Subject("environment", f"{prefix}/pyvenv.cfg", recursive=False)
     if not ports.snapshots.scan((mark,), content=False).entries:
         return ()
-    return (mark, *(Subject("environment", f"{prefix}/{name}") for name in ("include", "share", "etc")))
+    return tuple(Subject("environment", f"{prefix}/{name}") for name in ("include", "share", "etc"))
 
 
 def _check_replaced(earlier: Journal, looked: Looked) -> None:

@@ -1,6 +1,6 @@
 """Nobody else's: what the run does not name is looked at before and after, by stat, and by content where that differs."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -13,6 +13,7 @@ from regraft.core.journal import Subject
 from regraft.core.manifest import Image
 from regraft.core.observation import Checkout, Environment, Installed, Unreadable
 from regraft.core.tree_record import Change, Record, changes, is_at_or_below
+from regraft.core.verdict_environment import as_distributions, judge_distributions
 from regraft.flows.ports import InstalledFiles, Interpreter, Snapshots
 
 BATCH = 5_000  # sources that one process of the interpreter compiles
@@ -22,9 +23,14 @@ _GIT_ASKED = frozenset({"index", "FETCH_HEAD", "ORIG_HEAD"})
 
 
 class Guarded(Struct, frozen=True):
-    """What is looked at: the environment's folders, and the checkouts that are kept, by dependency."""
+    """What is looked at: the environment's own folders, what else is on its path, and the checkouts that are kept, by dependency."""
 
     environment: tuple[Subject, ...]
+    others: tuple[Subject, ...]  # what lies in one of these and in `own` as well is judged as what it is there
+    own: tuple[
+        str, ...
+    ]  # real paths of all checkouts and their repositories, of the project, of what `also-writes` names
+    roots: tuple[Subject, ...]  # what has to be the very folder that it was
     kept: Mapping[str, tuple[Subject, ...]]
     sources: tuple[str, ...]  # real paths of the overridden checkouts and of the project
     installs: Mapping[str, frozenset[str]]  # the distributions that the commands of an override install, by dependency
@@ -32,7 +38,7 @@ class Guarded(Struct, frozen=True):
 
     @property
     def all(self) -> tuple[Subject, ...]:
-        return (*self.environment, *(one for subjects in self.kept.values() for one in subjects))
+        return (*self.environment, *self.others, *(one for subjects in self.kept.values() for one in subjects))
 
 
 class Guard:
@@ -48,8 +54,10 @@ class Guard:
         self._interpreter = interpreter
         self._before = Record({}, 0)
         self._listed: dict[str, tuple[str, ...]] = {}
+        self._replaced: Callable[[], tuple[str, ...]] = tuple
 
     def before(self, environment: Environment, named: frozenset[str]) -> None:
+        self._replaced = self._snapshots.hold(self._guarded.roots)
         self._before = self._snapshots.scan(self._guarded.all, content=False)
         self._listed = self._list(environment.distributions)
         look = Look(environment, self._listed)
@@ -63,14 +71,17 @@ class Guard:
     def after(
         self, before: Environment, after: Environment, named: frozenset[str], ran: Sequence[Ran]
     ) -> Iterator[Finding]:
-        """A finding, always an error, for each distribution and each kept checkout that is not as it was."""
+        """A finding, always an error, for each distribution and each kept checkout that is not as it was, and for each
+        checkout that is another folder.
+        """
+        yield from map(apply_guard.replaced, self._replaced())
         now = self._snapshots.changed_since(self._before, self._guarded.all)
         found = changes(self._before, now)
         fresh = self._list(one for one in after.distributions if one.name in named or one.metadata not in self._listed)
         first, last = Look(before, self._listed), Look(after, {**self._listed, **fresh})
         yield from self._unwritten((first, last), now)
         may = allowed(named, first, last, self._before.entries, self._guarded.sources)
-        inside = [change for change in found if _in(change, self._guarded.environment) and self._counts(change, now)]
+        inside = [change for change in found if self._is_environments(change) and self._counts(change, now)]
         stale, troubles = self._byte_code(byte_code(inside, may, after.version))
         yield from troubles
         told = [
@@ -95,6 +106,14 @@ class Guard:
             ]
             if own:
                 yield apply_guard.checkout_finding(name, self._image.baked[name].path, own)
+        yield from judge_distributions(as_distributions(before), after, named, self._image.python)
+
+    def _is_environments(self, change: Change) -> bool:
+        if _in(change, self._guarded.environment):
+            return True
+        return _in(change, self._guarded.others) and not any(
+            is_at_or_below(change.path, one) for one in self._guarded.own
+        )
 
     def _byte_code(self, found: ByteCode) -> tuple[list[tuple[str, Change]], list[Finding]]:
         """(source, its byte code) for what an import would take, or another interpreter; and what hinders an answer."""

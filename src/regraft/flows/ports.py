@@ -182,6 +182,9 @@ class Snapshots(Protocol):
     def changed_since(self, before: Record, subjects: Sequence[Subject]) -> Record:
         """What is there now; of the files, those have a digest whose stat alone does not prove that they are the same."""
 
+    def hold(self, subjects: Sequence[Subject]) -> Callable[[], tuple[str, ...]]:
+        """Keep hold of the folders themselves. What is given back says, once, in whose place something else stands now."""
+
     def note(self) -> None:
         """Write down what is there now, when an apply has come to its end: what differs from it later is newer."""
 
