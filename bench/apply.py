@@ -1,6 +1,7 @@
 """What an apply costs besides the git and install commands that it runs, on a checkout and an environment of a usual size.
 
-The commands' own time is taken down by a wrapper in front of each; what the wrappers cost is charged to regraft.
+The commands' own time is taken down by a wrapper in front of each; what the wrappers cost is measured in the same run,
+and charged to nobody.
 """
 
 import json
@@ -10,6 +11,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +19,8 @@ FILES = 5_000  # in the checkout
 DISTRIBUTIONS = 300
 EACH = 40  # files of one distribution
 BOUND = 1.3  # times the commands
-ROUNDS = 4
+ROUNDS = 5
+RUNS = 15  # of a wrapper
 
 WRAPPER = """\
 #!/usr/bin/env bash
@@ -151,6 +154,7 @@ def measure(top: Path) -> list[Cost]:
         argv = [sys.executable, "-m", "regraft", "plan", "--image", "img", "--set", f"ci_lib_pr={ref}"]
         _run([*argv, "--output", str(plans[-1])], top, env)
     costs = []
+    wrapper = wrapper_cost(tools / "git", top, env)
     for number in range(ROUNDS + 1):  # the first round fills the caches
         log.write_text("")
         argv = [sys.executable, "-m", "regraft", "apply", str(plans[number % 2]), "--root", str(top / "image")]
@@ -158,11 +162,27 @@ def measure(top: Path) -> list[Cost]:
         _run([*argv, "--no-snapshot", "--replace"], top, env)
         wall = time.perf_counter() - begin
         spent = {"git": 0, "install": 0}
-        for line in log.read_text().splitlines():
+        lines = log.read_text().splitlines()
+        for line in lines:
             name, _, microseconds = line.partition(" ")
             spent[name] += int(microseconds)
-        costs.append(Cost(wall, spent["git"] / 1e6, spent["install"] / 1e6))
+        costs.append(Cost(wall - len(lines) * wrapper, spent["git"] / 1e6, spent["install"] / 1e6))
     return costs[1:]
+
+
+def wrapper_cost(wrapper: Path, cwd: Path, env: Mapping[str, str]) -> float:
+    """What one run of a program takes longer because it is taken down, in seconds."""
+    programs = (str(wrapper), str(shutil.which("git")))
+    runs = [[timed([program, "--version"], env, cwd) for program in programs] for _ in range(RUNS)]
+    wrapped, plain = (statistics.median(column) for column in zip(*runs, strict=True))
+    return max(0.0, wrapped - plain)
+
+
+def timed(argv: list[str], env: Mapping[str, str], cwd: Path) -> float:
+    """The wall time of one run, in seconds. Raises CalledProcessError where it failed: a failure is never fast."""
+    begin = time.perf_counter()
+    subprocess.run(argv, env=env, cwd=cwd, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return time.perf_counter() - begin
 
 
 def _run(argv: list[str], top: Path, env: dict[str, str]) -> None:

@@ -36,6 +36,20 @@ def test_a_row_without_a_bound_is_for_information(bench: ModuleType) -> None:
     assert bench.report([bench.Row("python -c pass", 0.02), bench.Row("a shell", 2.0)]) == 0
 
 
+def test_a_process_is_charged_for_itself_and_for_none_of_its_children(bench: ModuleType, tmp_path: Path) -> None:
+    import os
+    import subprocess
+    import sys
+
+    busy = "import time\nwhile time.process_time() < 0.4: pass"
+    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {busy!r}], check=True)"
+    env = dict(os.environ)
+    assert bench.processor_time([sys.executable, "-c", busy], env, tmp_path) >= 0.4
+    assert 0 < bench.processor_time([sys.executable, "-c", code], env, tmp_path) < 0.3
+    with pytest.raises(subprocess.CalledProcessError):
+        bench.processor_time([sys.executable, "-c", "raise SystemExit(3)"], env, tmp_path)
+
+
 def test_the_logging_git_counts_each_process(bench: ModuleType, tmp_path: Path) -> None:
     import os
     import subprocess
@@ -49,7 +63,7 @@ def test_the_logging_git_counts_each_process(bench: ModuleType, tmp_path: Path) 
     assert all(0 < one < 60_000_000 for one in spent)
 
 
-@pytest.mark.parametrize(("wall", "code"), [(2.5, 0), (3.8, 0), (4.0, 1)])
+@pytest.mark.parametrize(("wall", "code"), [(2.5, 0), (3.2, 0), (3.3, 1)])
 def test_an_apply_that_costs_more_than_its_commands_allow_is_red(
     bench: ModuleType, capsys: pytest.CaptureFixture[str], wall: float, code: int
 ) -> None:

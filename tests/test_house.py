@@ -32,6 +32,7 @@ WRITERS = {
     "adapters/machine.py",  # the neutral folder of a probe, which goes away
     "adapters/bare_repository.py",  # a scratch repository in git's private folder
     "adapters/checkout_objects.py",  # ignore files of a tree, in git's private folder
+    "adapters/temporary.py",  # what goes away
     "adapters/scratch.py",  # a scratch repository in git's private folder
     "adapters/index_merge.py",  # the sides of a merge, in git's private folder
     "adapters/object_store.py",  # a scratch repository in git's private folder

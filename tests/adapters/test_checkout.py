@@ -610,6 +610,17 @@ def spoil_git_loop(repo: Path) -> None:
     (repo / ".git").symlink_to(".git")
 
 
+def spoil_git_link(repo: Path) -> None:
+    shutil.rmtree(repo / ".git")
+    (repo / ".git").symlink_to("nowhere")
+
+
+def spoil_git_link_to_file(repo: Path) -> None:
+    shutil.rmtree(repo / ".git")
+    (repo.parent / "file").write_text("gitdir: /nowhere")
+    (repo / ".git").symlink_to("../file")
+
+
 def spoil_long_gitdir(repo: Path) -> None:
     shutil.rmtree(repo / ".git")
     (repo / ".git").write_text("gitdir: /" + "a" * 5000)
@@ -625,6 +636,12 @@ def spoil_long_gitdir(repo: Path) -> None:
         (spoil_git_pipe, "damaged", "its .git is no regular file"),
         (spoil_git_loop, "damaged", "its .git cannot be read: Too many levels of symbolic links"),
         (spoil_long_gitdir, "dangling", "its .git file points to '/aaaa"),
+        (spoil_git_link, "dangling", "its .git is a link to 'nowhere', which is not there"),
+        (
+            spoil_git_link_to_file,
+            "dangling",
+            "the file that its .git leads to points to '/nowhere', which is not there",
+        ),
     ],
 )
 def test_a_repository_that_would_make_a_reader_wait_or_fail_is_named(

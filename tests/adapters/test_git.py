@@ -1,5 +1,6 @@
 """Git answers alike on every machine: whatever its user, its system and its environment are set to."""
 
+import base64
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -171,19 +172,38 @@ def test_a_configuration_that_git_cannot_read_is_no_empty_one(machine: dict[str,
     assert caught.value.code == "bad-git-config"
 
 
-def test_a_token_is_in_a_private_file_and_on_no_command_line(machine: dict[str, str], recording_git: Any) -> None:
+def test_a_token_is_in_no_file_and_on_no_command_line(machine: dict[str, str], recording_git: Any) -> None:
+    home = Path(machine["HOME"])
+    (home / ".gitconfig").write_text('[url "https://u:h1dden@h.example/"]\n\tinsteadOf = https://short.example/\n')
     with Git(machine, program=recording_git.program) as git:
         url = "https://h.example/o/r"
         listed = git.run_remote(["config", "--list", "--show-origin"], url=url, token="s3cret-t0ken").stdout.decode()
         [line] = [line for line in listed.splitlines() if "extraheader" in line]
         assert "http.https://h.example/.extraheader=Authorization: Basic " in line
-        config = Path(line.partition("\t")[0].removeprefix("file:"))
-        assert config.stat().st_mode & 0o077 == 0
+        basic = line.rpartition(" ")[2]
+        assert base64.b64decode(basic) == b"x-access-token:s3cret-t0ken"
+        assert "url.https://u:h1dden@h.example/.insteadof=https://short.example/" in listed
+        written = b"".join(path.read_bytes() for path in git.folder.rglob("*") if path.is_file())
+        assert b"[core]" in written
+        assert [word for word in ("s3cret", basic, "h1dden") if word.encode() in written] == []
         assert git.folder.stat().st_mode & 0o077 == 0
         assert "extraheader" not in git.run_remote(["config", "--list"], url=url).stdout.decode()
         assert "extraheader" not in words(git, "config", "--list")
-    assert not config.exists()
     assert "s3cret" not in recording_git.log.read_text()
+
+
+def test_settings_of_any_spelling_are_carried_as_they_are(machine: dict[str, str]) -> None:
+    helper = '!f() { echo "it\'s"; }; f'
+    config = Path(machine["HOME"]) / ".gitconfig"
+    for key, value in (("credential.helper", helper), ("url.https://a/?b=c.insteadOf", "x:"), ("http.proxy", "a\nb")):
+        env = {"PATH": machine["PATH"], "HOME": machine["HOME"]}
+        subprocess.run(["git", "config", "--file", str(config), "--add", key, value], check=True, env=env)
+    with config.open("a") as stream:
+        stream.write("[http]\n\tsslVerify\n")
+    with Git(machine) as git:
+        listed = git.run_remote(["config", "--list", "--null"], url="https://h/o/r").stdout.decode().split("\0")
+    wanted = {f"credential.helper\n{helper}", "url.https://a/?b=c.insteadof\nx:", "http.proxy\na\nb", "http.sslverify"}
+    assert wanted - set(listed) == set()
 
 
 @pytest.mark.parametrize("url", ["ext::sh -c 'touch pwned'", "fd::17", "foo::bar", "foo://x/y"])
@@ -242,7 +262,7 @@ def test_a_folder_inside_somebodys_repository_is_not_taken_for_it(
     (around / ".git" / "config").write_text(
         '[url "file:///"]\n\tinsteadOf = https://stolen.example/\n[core]\n\tbare=false\n'
     )
-    monkeypatch.setattr("tempfile.tempdir", str(around))
+    monkeypatch.setenv("TMPDIR", str(around))
     with Git(machine) as git:
         assert git.folder.is_relative_to(around)
         assert git.run(["rev-parse", "--git-dir"]).returncode == 128

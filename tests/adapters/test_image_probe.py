@@ -389,6 +389,13 @@ def test_old_and_new_metadata_are_read(world: World) -> None:
     assert found.left_overs == (f"{world.site}/~lib-1.dist-info",)
 
 
+def test_the_folders_that_something_can_come_from_are_all_but_the_standard_library(world: World) -> None:
+    (world.folder / "elsewhere").mkdir()
+    (world.site / "elsewhere.pth").write_text(f"{world.folder}/elsewhere\n")
+    found = world.describe(path=(world.folder / "absent",))
+    assert {*found.folders} == {str(world.site), f"{world.folder}/elsewhere", f"{world.folder}/absent"}
+
+
 def test_the_lines_of_path_files_are_shown(world: World) -> None:
     (world.site / "a.pth").write_text("# why\n/somewhere\nimport sys; sys.path.insert(0, '/front')\n")
     found = world.describe()

@@ -3,6 +3,7 @@
 import dataclasses
 import fcntl
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from regraft.adapters import proc
 from regraft.adapters.install import InstallCommands
 from regraft.adapters.installed_files import InstalledFiles
 from regraft.adapters.places import Places
@@ -20,6 +22,7 @@ from regraft.core.manifest import Image
 from regraft.core.observation import Installed
 from regraft.errors import OutsideError
 
+WORD = f"word-{os.getpid()}"  # what one run has marked, another one beside it must not end
 IMAGE = Image(*("i", None, None, None, None, ("keep",), sys.executable, (), "report", (("MODE", "image"),), {}))
 
 
@@ -44,7 +47,7 @@ class Runner:
         return commands.run(
             Step("lib", argv, "/src"),
             image,
-            run="word",
+            run=WORD,
             externally_managed=managed,
             lock=held,
             started=on_start,
@@ -73,8 +76,8 @@ def test_it_runs_in_the_checkout_with_its_own_variables_and_both_streams_are_hea
     )
     ran = runner("python", "-c", code, managed=True)
     assert ran.code == 0
-    assert runner.lines == [str(runner.root / "src"), "image word", "False", "1"]
-    assert ran.tail == tuple(runner.lines)
+    assert ran.tail == (str(runner.root / "src"), f"image {WORD}", "False", "1")
+    assert runner.lines == [], "it ended well"
     assert ran.begin < ran.end
 
 
@@ -144,15 +147,53 @@ def test_an_interruption_ends_the_group_before_it_goes_on(runner: Runner) -> Non
 def test_much_output_a_progress_bar_and_bytes_that_are_no_text(runner: Runner) -> None:
     code = "import os; os.write(1, b'1%\\r2%\\r\\n' + b'x' * 200000 + b'\\n\\xff\\x1b[2J\\nend')"
     ran = runner("python", "-c", code)
-    assert runner.lines[:2] == ["1%", "2%"]
-    assert sum(line.count("x") for line in runner.lines if set(line) == {"x"}) == 200_000
-    assert runner.lines[-2:] == ["\\xff\x1b[2J", "end"]
+    assert ran.tail[:2] == ("1%", "2%")
+    assert len([line for line in ran.tail if set(line) == {"x"}]) > 1, "in pieces"
+    assert ran.tail[-2:] == ("\\xff\x1b[2J", "end")
     assert max(map(len, ran.tail)) <= 2000
 
 
-def test_only_the_last_lines_are_kept(runner: Runner) -> None:
+def test_of_a_command_that_failed_the_last_lines_are_told_and_of_another_one_none(runner: Runner) -> None:
     ran = runner("sh", "-c", "seq 1000")
-    assert (len(runner.lines), len(ran.tail), ran.tail[-1]) == (1000, 40, "1000")
+    assert (runner.lines, len(ran.tail), ran.tail[-1]) == ([], 40, "1000")
+    runner("sh", "-c", "seq 1000; exit 1")
+    assert runner.lines == [str(number) for number in range(961, 1001)]
+
+
+@pytest.mark.parametrize("how", ["holds the lock", "has the mark"])
+def test_a_child_that_left_the_group_and_the_session_is_ended(runner: Runner, tmp_path: Path, how: str) -> None:
+    lock = os.open(tmp_path / "lock", os.O_CREAT | os.O_RDWR)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    child = tmp_path / "child"
+    words = {"holds the lock": ["env", "-u", "REGRAFT_RUN"], "has the mark": []}[how]
+    keep = f", pass_fds=({lock},)" if how == "holds the lock" else ""
+    start = f"subprocess.Popen({[*words, 'sleep', '60']!r}, start_new_session=True{keep}, stdout=-3, stderr=-3)"
+    ran = runner("python", "-c", f"import subprocess; open({str(child)!r}, 'w').write(str({start}.pid))", lock=lock)
+    assert (ran.code, ran.left_running) == (0, True)
+    assert not alive(int(child.read_text()))
+
+
+def test_it_is_ended_too_where_the_command_failed_or_was_interrupted(runner: Runner, tmp_path: Path) -> None:
+    child = tmp_path / "child"
+    start = "subprocess.Popen(['sleep', '60'], start_new_session=True)"
+    code = f"import subprocess; open({str(child)!r}, 'w').write(str({start}.pid)); raise SystemExit(1)"
+    assert runner("python", "-c", code).code == 1
+    assert not alive(int(child.read_text()))
+
+
+def test_those_that_start_anew_each_time_are_named() -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def find() -> set[int]:
+        started.append(subprocess.Popen(["sleep", "60"], start_new_session=True))
+        return {started[-1].pid}
+
+    ended, left = proc.end_all(find)
+    assert ended == {one.pid for one in started[:-1]}
+    assert left == {started[-1].pid}
+    for one in started:
+        one.kill()
+        one.wait()
 
 
 def test_it_reads_nothing_from_the_terminal(runner: Runner) -> None:

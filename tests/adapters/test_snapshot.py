@@ -11,11 +11,15 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from regraft.adapters.snapshot import Snapshot, _decode, _encode
+from regraft.adapters import record_file
+from regraft.adapters.copying import Contents
+from regraft.adapters.giving_back import GivingBack
+from regraft.adapters.snapshot import Snapshot
 from regraft.core.journal import Subject
 from regraft.core.tree_record import Change, changes
 from regraft.errors import OutsideError, RefusedError
@@ -509,9 +513,9 @@ def test_a_record_that_names_a_place_outside_of_the_root_gives_nothing_back(mach
     snapshot = Snapshot(machine.state, str(machine.root))
     snapshot.take(machine.subjects[:1])
     [record] = machine.root.parent.rglob("record")
-    stored = _decode(record.read_bytes())
+    stored = record_file.decode(record.read_bytes())
     roots = (*stored.head.roots, Subject("also", str(outside)))
-    record.write_bytes(_encode(replace(stored, head=replace(stored.head, roots=roots))))
+    record.write_bytes(record_file.encode(replace(stored, head=replace(stored.head, roots=roots))))
     with pytest.raises(RefusedError) as caught:
         snapshot.give_back()
     assert caught.value.code == "not-guarded"
@@ -686,6 +690,8 @@ def test_a_disk_that_fills_up_while_a_baseline_is_given_back_is_named_and_then_m
 PROGRAM = """
 import errno, os, sys
 from pathlib import Path
+from regraft.adapters.copying import Contents
+from regraft.adapters.giving_back import GivingBack
 from regraft.adapters.snapshot import Snapshot
 from regraft.core.journal import Subject
 from regraft.errors import RegraftError
@@ -792,3 +798,133 @@ def test_a_file_that_somebody_writes_is_not_taken_for_saved(machine: Machine) ->
     assert (caught.value.code, caught.value.where) == ("not-saved", str(path))
     with pytest.raises(RefusedError):
         machine.snapshot().give_back()
+
+
+# What is newer than an apply.
+
+
+def applied(m: Machine) -> Snapshot:
+    """A baseline, what an install does, and the note of that."""
+    m.snapshot().take(m.subjects)
+    _install(m)
+    (m.checkout / "pkg/__init__.py").write_text("V = 3\n")
+    m.snapshot().note()
+    return m.snapshot()
+
+
+def test_right_after_the_note_nothing_is_newer(machine: Machine) -> None:
+    assert machine.snapshot().newer() is None, "there is no note yet"
+    snapshot = applied(machine)
+    (machine.checkout / "pkg/__init__.py").touch()
+    (machine.checkout / ".git/index").write_bytes(b"renewed, as `git status` does")
+    (machine.checkout / ".git/FETCH_HEAD").write_text("asked")
+    (machine.checkout / "pkg/__pycache__").mkdir()
+    (machine.checkout / "pkg/__pycache__/deep.cpython-311.pyc").write_bytes(b"x")
+    (machine.checkout / "empty folder").mkdir()
+    (machine.checkout / "tool.sh").chmod(0o775)
+    assert snapshot.newer() == ()
+
+
+WORK: dict[str, tuple[Callable[[Machine], object], str, str]] = {
+    "an edit of the same size": (lambda m: (m.checkout / "pkg/__init__.py").write_text("V = 4\n"), "pkg/__init__.py", "content"),
+    "an edit of what the apply left alone": (lambda m: (m.checkout / "untracked.txt").write_text("more"), "untracked.txt", "content"),
+    "a new file": (lambda m: (m.checkout / "new.txt").write_text(""), "new.txt", "new"),
+    "a new link": (lambda m: (m.checkout / "new").symlink_to("nowhere"), "new", "new"),
+    "a link elsewhere": (lambda m: ((m.checkout / "link").unlink(), (m.checkout / "link").symlink_to("pkg")), "link", "target"),
+    "a link in place of a file": (lambda m: ((m.checkout / "tool.sh").unlink(), (m.checkout / "tool.sh").symlink_to("x")), "tool.sh", "type"),
+    "a file that is gone": (lambda m: (m.checkout / "tool.sh").unlink(), "tool.sh", "gone"),
+    "the right to execute": (lambda m: (m.checkout / "tool.sh").chmod(0o644), "tool.sh", "mode"),
+    "a branch": (lambda m: git(m.checkout, "branch", "mine"), ".git/refs/heads/mine", "new"),
+    "a name that is not UTF-8": (lambda m: (m.checkout / ODD / "x").write_text(""), f"{ODD}/x", "new"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_work_after_the_apply_is_found_and_its_copy_outlives_the_restore(machine: Machine, name: str) -> None:
+    before = machine.see()
+    snapshot = applied(machine)
+    work, path, kind = WORK[name]
+    work(machine)
+    place = f"{machine.checkout}/{path}"
+    found = snapshot.newer()
+    assert found is not None
+    assert Change(place, kind) in found  # type: ignore[arg-type]
+    assert {one.path for one in found} - {place} <= {f"{machine.checkout}/.git/logs/refs/heads/mine"}
+    made = os.readlink(place) if os.path.islink(place) else Path(place).read_bytes() if kind != "gone" else None
+    kept = snapshot.keep(found, "r1")
+    assert kept == snapshot.keep(found, "r1"), "once, however often"
+    assert machine.snapshot().give_back() == ()
+    assert machine.see() == before
+    copy = f"{machine.state}/kept/r1{place}"
+    assert os.path.lexists(copy) is (kind != "gone")
+    if made is not None:
+        assert (os.readlink(copy) if os.path.islink(copy) else Path(copy).read_bytes()) == made
+        assert kept.folder == f"{machine.state}/kept/r1"
+
+
+def test_what_a_restore_that_was_killed_has_given_back_is_not_newer(machine: Machine) -> None:
+    snapshot = applied(machine)
+    GivingBack(*_parts(machine)).run()
+    (machine.site / ".regraft-0123456789ab-one.py").write_text("half a write")
+    assert snapshot.newer() == ()
+
+
+def _parts(m: Machine) -> tuple[Any, ...]:
+    stored = record_file.read(m.state / "snapshot/record")
+    assert stored is not None
+    return stored.record, stored.head.roots, Contents(m.state / "snapshot/content"), str(m.state), lambda _: False
+
+
+def test_a_second_version_of_a_kept_file_does_not_take_the_place_of_the_first(machine: Machine) -> None:
+    snapshot = applied(machine)
+    for text in ("one", "two"):
+        (machine.checkout / "new.txt").write_text(text)
+        snapshot.keep(snapshot.newer() or (), "r1")
+    kept = Path(f"{machine.state}/kept/r1{machine.checkout}")
+    assert {path.name: path.read_text() for path in kept.iterdir()} == {"new.txt": "one", "new.txt.1": "two"}
+
+
+def test_a_run_by_an_evil_name_keeps_its_copies_in_the_state_folder(machine: Machine) -> None:
+    snapshot = applied(machine)
+    (machine.checkout / "new.txt").write_text("x")
+    kept = snapshot.keep(snapshot.newer() or (), "../../evil")
+    assert Path(kept.folder).parent == machine.state / "kept"
+
+
+def test_with_the_baseline_given_back_the_note_is_gone(machine: Machine) -> None:
+    snapshot = applied(machine)
+    assert snapshot.give_back() == ()
+    assert snapshot.newer() is None
+
+
+@needs_root
+def test_what_cannot_be_kept_stops_a_restore_before_anything_is_given_back(machine: Machine, tmp_path: Path) -> None:
+    snapshot = applied(machine)
+    (machine.checkout / "new.txt").write_text("x" * 3_000_000)
+    found = snapshot.newer() or ()
+    kept = machine.state / "kept"
+    kept.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(kept)], capture_output=True, check=False
+    )
+    if done.returncode != 0:
+        pytest.skip("no file system can be mounted here")
+    try:
+        with pytest.raises(OutsideError) as caught:
+            snapshot.keep(found, "r1")
+    finally:
+        subprocess.run(["umount", "-l", str(kept)], check=True)
+    assert caught.value.code == "not-kept"
+    assert (machine.checkout / "new.txt").exists()
+
+
+@pytest.mark.parametrize("name", ["record", "left"])
+def test_the_record_of_another_version_is_refused_by_that_name(machine: Machine, name: str) -> None:
+    snapshot = applied(machine)
+    path = machine.state / "snapshot" / name
+    path.write_bytes(path.read_bytes().replace(b"regraft.snapshot/1", b"regraft.snapshot/2"))
+    before = machine.see()
+    with pytest.raises(RefusedError, match=r"its format is regraft\.snapshot/2") as caught:
+        snapshot.newer()
+    assert caught.value.code == "other-version"
+    assert machine.see() == before

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from regraft.adapters import proc
 from regraft.adapters.state_folder import StateDirectory, state_folder_of
-from regraft.core.journal import SCHEMA, Journal, Running, Subject
+from regraft.core.journal import SCHEMA, Journal, Subject
 from regraft.errors import InputError, OutsideError, RefusedError
 
 JOURNAL = Journal(SCHEMA, "r1", "installing", "a" * 64, "rocm", "", snapshot=True, started="2026-01-02T03:04:05Z")
@@ -212,14 +212,14 @@ with StateDirectory(Path(sys.argv[1])).lock(0) as lock:
 
 @pytest.fixture
 def straggler(state: StateDirectory) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
-    """A command that dropped the lock, in the group that the journal names."""
+    """A command that dropped the lock, in a group and a session of its own."""
     started: list[subprocess.Popen[bytes]] = []
 
     def run(mark: str) -> subprocess.Popen[bytes]:
         env = {"PATH": os.environ["PATH"], "REGRAFT_RUN": mark}
         one = subprocess.Popen(["sleep", "60"], env=env, start_new_session=True)
         started.append(one)
-        state.write(replace(JOURNAL, process=Running(1, one.pid, 1, ("pip",))))
+        state.write(JOURNAL)
         return one
 
     yield run
@@ -240,7 +240,7 @@ def test_a_command_that_dropped_the_lock_is_found_by_its_mark(
         assert one.wait() == -signal.SIGTERM
 
 
-def test_a_group_that_got_the_number_later_is_left_alone(
+def test_the_command_of_another_run_is_left_alone(
     state: StateDirectory, straggler: Callable[..., subprocess.Popen[bytes]]
 ) -> None:
     one = straggler("another-run")
@@ -307,7 +307,15 @@ def test_what_is_written_is_read(state: StateDirectory) -> None:
     assert sorted(path.name for path in state.folder.iterdir()) == ["journal.json"]
 
 
-@pytest.mark.parametrize("data", [b"", b"{}", b"\xff", b"{" * 100_000])
+def test_the_journal_of_another_version_is_refused_by_that_name(state: StateDirectory) -> None:
+    state.write(JOURNAL)
+    (state.folder / "journal.json").write_text('{"schema": "regraft.journal/2", "stages": [{}]}')
+    with state.lock(0), pytest.raises(RefusedError, match=r"its format is regraft\.journal/2") as caught:
+        state.read()
+    assert caught.value.code == "other-version"
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"\xff", b"{" * 100_000, b'{"schema": "regraft.plan/1"}'])
 def test_a_damaged_journal_is_refused_and_still_lets_the_lock_be_taken(state: StateDirectory, data: bytes) -> None:
     state.write(JOURNAL)
     (state.folder / "journal.json").write_bytes(data)
@@ -325,10 +333,11 @@ def test_clearing_leaves_the_lock_and_what_is_not_ours(state: StateDirectory) ->
     (state.folder / "aside/file").write_text("")
     (state.folder / ".journal.json.abc").write_text("half")
     (state.folder / "notes").write_text("somebody's")
+    (state.folder / "kept").mkdir()
     with state.lock(0):
         assert (state.folder / "snapshot").exists()
         state.clear()
-    assert sorted(path.name for path in state.folder.iterdir()) == ["lock", "notes"]
+    assert sorted(path.name for path in state.folder.iterdir()) == ["kept", "lock", "notes"]
 
 
 def test_a_snapshot_without_a_journal_is_of_a_restore_that_was_killed_at_its_end(state: StateDirectory) -> None:

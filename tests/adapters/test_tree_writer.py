@@ -257,6 +257,32 @@ def test_untracked_files_are_set_aside_and_ignored_ones_stay(make: MakeWorld) ->
     assert (world.checkout / "pkg/_C.so").read_bytes() == b"built\n"
 
 
+@pytest.mark.parametrize("path", ["third", "pkg/new.sh", "plain/is", "data/new"])
+def test_an_untracked_repository_is_left_whole_or_refused_by_its_name(make: MakeWorld, path: str) -> None:
+    world = make()
+    if path == "plain/is":
+        (world.checkout / "plain").unlink()
+    nested = world.checkout / path
+    nested.mkdir(parents=True)
+    git(nested, "init", "-q")
+    commit(nested, {"module.py": b"mine = 1\n"})
+    write(nested, {"notes": b"untracked\n"})
+    target = world.target()
+    before = {one: one.read_bytes() for one in world.checkout.rglob("*") if one.is_file()}
+    if path == "third":
+        assert world.put(target).aside == ()
+        assert git(nested, "status", "--porcelain") == "?? notes"
+        assert git(nested, "show", "HEAD:module.py") == "mine = 1"
+    else:
+        with pytest.raises(RegraftError) as caught:
+            world.put(target)
+        assert caught.value.code == "in-the-way"
+        assert repr(path) in caught.value.message
+        now = {one: one.read_bytes() for one in world.checkout.rglob("*") if one.is_file()}
+        assert {one: data for one, data in now.items() if one in before} == before
+        assert not world.aside.exists()
+
+
 def test_an_ignored_file_in_the_way_of_a_folder_is_set_aside(make: MakeWorld) -> None:
     world = make()
     git(world.upstream, "checkout", "-q", "--detach", "v2")

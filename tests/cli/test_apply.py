@@ -287,11 +287,16 @@ def apply_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def apply_world(apply_template: Path, tmp_path: Path) -> ApplyWorld:
     """Lib is installed at 1.0 with its carried patch, and the plan file takes it to v2."""
     world = ApplyWorld(Path(shutil.copytree(apply_template, tmp_path / "top", symlinks=True)))
+    bake(world)
+    return world
+
+
+def bake(world: ApplyWorld) -> None:
+    """Install what the image holds."""
     for name, folder in (("lib", world.checkout), ("kept", world.kept)):
         argv = [str(world.root / "opt/venv/bin/python"), "install.py", name]
         env = {"PATH": ENV["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}
         subprocess.run(argv, cwd=folder, env=env, check=True, capture_output=True)
-    return world
 
 
 @pytest.fixture
@@ -393,6 +398,35 @@ def test_a_baseline_that_no_ref_holds_outlives_a_git_gc(apply_world: Any, pictur
     assert picture(*world.guarded) == before
 
 
+def test_a_baseline_whose_commit_somebody_swept_away_is_named(apply_world: Any, git_of: Git) -> None:
+    world = apply_world
+    git_of(world.checkout, "checkout", "--quiet", "--detach")
+    git_of(world.checkout, "commit", "--quiet", "--allow-empty", "--message", "the image's own")
+    head = git_of(world.checkout, "rev-parse", "HEAD")
+    world.apply(check=0)
+    for ref in git_of(world.checkout, "for-each-ref", "--format=%(refname)", "refs/regraft-baseline").splitlines():
+        git_of(world.checkout, "update-ref", "-d", ref)
+    git_of(world.checkout, "reflog", "expire", "--expire=now", "--all")
+    git_of(world.checkout, "gc", "--quiet", "--prune=now")
+    answer = world.restore(check=1)
+    assert f"{world.checkout}: HEAD names {head}, and its repository does not have that commit any more" in answer.out
+    assert "1.0" in (world.checkout / "VERSION").read_text()
+    again = world.restore(check=1)
+    assert head in again.out
+
+
+@pytest.mark.parametrize("through", ["apply", "restore"])
+def test_a_root_is_known_by_any_of_its_names(apply_world: Any, picture: Picture, through: str) -> None:
+    world = apply_world
+    before = picture(*world.guarded)
+    link = world.top / "link"
+    link.symlink_to("image")
+    roots = {"apply": str(world.root), "restore": str(world.root), through: str(link)}
+    world.run("apply", str(world.plan_file), "--root", roots["apply"], check=0)
+    world.run("restore", "--root", roots["restore"], check=0)
+    assert picture(*world.guarded) == before
+
+
 def test_the_same_plan_again_writes_nothing(apply_world: Any, picture: Picture) -> None:
     world = apply_world
     world.apply(check=0)
@@ -408,10 +442,183 @@ def test_a_plan_that_was_applied_and_does_not_hold_any_more_is_applied_again(
     world = apply_world
     before = picture(*world.guarded)
     world.apply(check=0)
-    (world.checkout / "lib/core.py").write_text("a = 'somebody else'\n")
-    world.apply(check=0)
+    (world.site / "__editable__.lib.pth").unlink()
+    answer = world.apply(check=0)
+    assert answer.last.startswith("applied: ")
     assert world.python("import lib; print(lib.d)") == "4"
     world.restore(check=0)
+    assert picture(*world.guarded) == before
+
+
+def work_on(world: Any) -> dict[str, str]:
+    """What somebody does on a machine after an apply: an edit, a new file, and one that git ignores, built anew."""
+    work = {"lib/core.py": "a = 'mine'\n", "lib/notes.txt": "mine\n", "lib/_C.so": "built of 2.0\n"}
+    write(world.checkout, work)
+    return work
+
+
+def copies(world: Any) -> dict[str, str]:
+    """By the path in the checkout."""
+    kept = world.root / "var/lib/regraft/kept"
+    return {
+        str(path).partition(str(world.checkout))[2].lstrip("/"): path.read_text()
+        for path in kept.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize("which", ["the same plan again", "another plan"])
+def test_edits_newer_than_the_apply_stop_a_further_one_and_nothing_is_changed(
+    apply_world: Any, picture: Picture, which: str
+) -> None:
+    world = apply_world
+    world.apply(check=0)
+    work_on(world)
+    other = world.plan_file
+    if which == "another plan":
+        other = world.top / "other.json"
+        world.plan("v3", output=other)
+    before = picture(*world.guarded, world.root / "var/lib/regraft/journal.json")
+    answer = world.apply("--replace", plan=other, check=1)
+    assert "[local-edits]" in answer.err
+    assert "1 tracked files were edited" in answer.err
+    assert "lib/core.py" in answer.err
+    assert "Nothing was changed now: the apply of the plan" in answer.err
+    assert "notes.txt" not in answer.err
+    assert picture(*world.guarded, world.root / "var/lib/regraft/journal.json") == before
+    assert copies(world) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("which", ["the same plan again", "another plan"])
+def test_newer_edits_that_are_dropped_are_counted_and_their_copies_stay(
+    apply_world: Any, picture: Picture, which: str
+) -> None:
+    world = apply_world
+    world.manifest(lib='local-edits = "drop"')
+    world.plan()
+    before = picture(*world.guarded)
+    world.apply(check=0)
+    work = work_on(world)
+    if which == "another plan":
+        world.plan("v3")
+    answer = world.apply("--replace", "--format", "json", check=0)
+    found = {one["rule"]: one for one in answer.json["findings"]}
+    assert "1 tracked files were edited" in found["local-edits"]["message"]
+    assert "they go" in found["local-edits"]["message"]
+    assert "3 files were made or changed" in found["newer-than-apply"]["message"]
+    assert {one["path"].partition("src/lib/")[2] for one in found["newer-than-apply"]["witnesses"]} == {*work}
+    assert copies(world) == work
+    world.restore(check=0)
+    assert picture(*world.guarded) == before
+    assert copies(world) == work
+
+
+@pytest.mark.slow
+def test_a_newer_file_that_git_does_not_track_stops_nothing_and_is_not_lost(apply_world: Any) -> None:
+    world = apply_world
+    world.apply(check=0)
+    write(world.checkout, {"lib/notes.txt": "mine\n"})
+    (world.site / "__editable__.lib.pth").unlink()
+    answer = world.apply(check=0)
+    assert "1 files were made or changed since the earlier apply; their copies are in" in answer.err
+    assert copies(world) == {"lib/notes.txt": "mine\n"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fits", [True, False])
+def test_a_newer_edit_is_carried_only_where_the_next_plan_holds_it_too(
+    apply_world: Any, git_of: Git, fits: bool
+) -> None:
+    world = apply_world
+    world.manifest(lib='local-edits = "carry"')
+    world.plan()
+    world.apply(check=0)
+    held = git_of(world.upstream, "show", "v1:VERSION") + "\n"
+    (world.checkout / "VERSION").write_text(held if fits else "9.9\n")
+    world.plan("v1")
+    answer = world.apply("--replace")
+    assert answer.code == (0 if fits else 1), answer.err
+    assert fits or "the planned tree does not have them" in answer.err
+
+
+@pytest.mark.slow
+def test_without_a_snapshot_edits_newer_than_the_apply_stop_a_further_one_too(
+    apply_world: Any, picture: Picture
+) -> None:
+    world = apply_world
+    world.apply("--no-snapshot", check=0)
+    work_on(world)
+    before = picture(*world.guarded)
+    answer = world.apply("--no-snapshot", check=1)
+    assert "[local-edits]" in answer.err
+    assert "Nothing was changed now" in answer.err
+    assert picture(*world.guarded) == before
+
+
+def test_a_restore_names_and_keeps_what_is_newer_than_the_apply(apply_world: Any, picture: Picture) -> None:
+    world = apply_world
+    before = picture(*world.guarded)
+    world.apply(check=0)
+    work = work_on(world)
+    write(world.site, {"mine.py": "hand = 'made'\n"})
+    world.python("import lib")
+    answer = world.run("restore", "--root", str(world.root), "--format", "json", check=0)
+    newer = answer.json["newer_than_apply"]
+    paths = {str(world.checkout / name) for name in work} | {str(world.site / "mine.py")}
+    assert (newer["count"], {*newer["paths"]}) == (4, paths)
+    for path in paths:
+        assert Path(newer["copies"] + path).is_file()
+    assert {name: text for name, text in copies(world).items() if name} == work
+    assert picture(*world.guarded) == before
+
+
+@pytest.mark.slow
+def test_a_commit_made_since_the_apply_leaves_its_branch_among_the_copies(apply_world: Any, git_of: Git) -> None:
+    world = apply_world
+    world.apply(check=0)
+    git_of(world.checkout, "checkout", "-q", "-b", "mine")
+    made = commit(world.checkout, {"lib/core.py": "a = 'mine'\n"})
+    answer = world.restore(check=0)
+    assert ".git/refs/heads/mine" in answer.out
+    assert copies(world)[".git/refs/heads/mine"].strip() == made
+    assert git_of(world.checkout, "cat-file", "-t", made) == "commit"
+
+
+@pytest.mark.slow
+def test_a_restore_right_after_an_apply_has_nothing_newer_to_name(apply_world: Any, git_of: Git) -> None:
+    world = apply_world
+    world.apply(check=0)
+    git_of(world.checkout, "status")
+    world.python("import lib.core")
+    assert world.restore(check=0).out.splitlines()[0] == "the baseline is back"
+    assert not (world.root / "var/lib/regraft/kept").exists()
+
+
+@pytest.mark.slow
+def test_what_a_daemon_of_an_install_would_write_after_the_apply_is_not_written(apply_world: Any) -> None:
+    world = apply_world
+    late = "import time, sys; time.sleep(2); open(sys.argv[1] + '/late.txt', 'w')"
+    daemon = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {late!r}, site], start_new_session=True, close_fds=False)"
+    world.manifest(install=[GOOD, code(daemon)])
+    world.plan()
+    answer = world.apply("--format", "json", check=0)
+    assert "left-running" in {one["rule"] for one in answer.json["findings"]}
+    time.sleep(2.5)
+    assert not (world.site / "late.txt").exists()
+
+
+@pytest.mark.slow
+def test_what_an_install_writes_in_the_rest_of_a_virtual_environment_is_given_back(
+    apply_world: Any, picture: Picture
+) -> None:
+    world = apply_world
+    text = "p = sys.prefix; open(p + '/pyvenv.cfg', 'a').write('x = 1\\n'); os.makedirs(p + '/share/lib'); open(p + '/share/lib/x', 'w')"
+    world.manifest(install=[GOOD, code(f"import sys; {text}"), ["python", "-c", "raise SystemExit(1)"]])
+    world.plan()
+    before = picture(*world.guarded)
+    answer = world.apply(check=1)
+    assert "at its baseline, in its checkouts, its environment and what `also-writes` names" in answer.err
     assert picture(*world.guarded) == before
 
 
@@ -441,8 +648,9 @@ def test_nothing_overridden_runs_the_projects_own_install_and_touches_no_depende
     world.plan("")
     before = picture(world.root / "src")
     answer = world.apply("--format", "json", check=0)
-    assert "installed trial 0.1" in answer.err
-    assert "installed lib" not in answer.err
+    assert "the project: done in " in answer.err
+    assert "lib: done in " not in answer.err
+    assert "installed trial" not in answer.err, "what a command says is told where it failed"
     assert picture(world.root / "src") == before
     assert world.python("import importlib.metadata as m; print(m.version('trial'), m.version('lib'))") == "0.1 1.0"
 
@@ -723,6 +931,139 @@ def test_a_receipt_is_replayed_on_another_machine(apply_world: Any, tmp_path: Pa
     assert world.run("replay", str(receipt), "--root", str(world.root)).code == 2
 
 
+@pytest.mark.slow
+def test_a_receipt_has_the_same_digest_below_another_root(apply_world: Any, apply_template: Path) -> None:
+    world = apply_world
+    receipt, again = world.top / "receipt.json", world.top / "again.json"
+    world.apply("--receipt", str(receipt), check=0)
+    other = ApplyWorld(Path(shutil.copytree(apply_template, world.top / "other", symlinks=True)))
+    bake(other)
+    world.run("replay", str(receipt), "--root", str(other.root), "--receipt", str(again), check=0)
+    one = json.loads(receipt.read_text())
+    assert one["dependencies"]["lib"]["imports"] == [{"name": "lib", "places": ["/src/lib/lib/__init__.py"]}]
+    assert one["digest"] == json.loads(again.read_text())["digest"]
+
+
+# What else is on the path, and the folders themselves
+
+
+ELSEWHERE = "../../opt/extra"
+ON_THE_PATH = {
+    "a record": f"sed -i s/1.0/2.0/ {ELSEWHERE}/third-1.0.dist-info/METADATA",
+    "content": f"echo evil = True >> {ELSEWHERE}/third/__init__.py",
+    "a module of nobody": f"echo evil = True > {ELSEWHERE}/other.py",
+    "sitecustomize": f"echo evil = True > {ELSEWHERE}/sitecustomize.py",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recorded", [True, False], ids=["baseline", "no baseline"])
+@pytest.mark.parametrize("through", ["path file", "python-path", "folder above the checkouts"])
+@pytest.mark.parametrize("what", ON_THE_PATH)
+def test_what_lies_elsewhere_on_the_path_may_not_change_and_is_given_back(
+    apply_world: Any, picture: Picture, what: str, through: str, recorded: bool
+) -> None:
+    world = apply_world
+    above = through.startswith("folder above")
+    place = world.root / ("src" if above else "opt/extra")
+    _distribution(place, "third", "1.0")
+    if through == "path file":
+        (world.site / "extra.pth").write_text(f"{place}\n")
+        image = ""
+    else:
+        image = f'python-path = ["{"/src" if above else "/opt/extra"}"]'
+    command = ON_THE_PATH[what].replace(ELSEWHERE, ".." if above else ELSEWHERE)
+    world.manifest(install=[GOOD, ["sh", "-c", command]], image=image)
+    if recorded:
+        world.run("image", "probe", "--image", "img", "--root", str(world.root), "--write", check=0)
+    commit(world.project, {})
+    world.plan()
+    before = picture(*world.guarded)
+    assert findings(world.apply("--format", "json", check=1)).keys() & {"foreign-change", "environment-changed"}
+    assert picture(*world.guarded) == before
+    answer = world.apply("--no-snapshot", check=1)
+    assert "THE MACHINE IS CHANGED, and not given back (--no-snapshot)" in answer.last
+
+
+@pytest.mark.slow
+def test_what_may_change_may_also_lie_below_a_folder_on_the_path(apply_world: Any, picture: Picture) -> None:
+    world = apply_world
+    world.manifest(image='python-path = ["/src"]\nalso-writes = ["/src/made"]', install=[GOOD, ["touch", "../made"]])
+    world.plan()
+    before = picture(*world.guarded)
+    world.apply(check=0)
+    world.restore(check=0)
+    assert picture(*world.guarded) == before
+
+
+@pytest.mark.slow
+def test_the_configuration_of_a_virtual_environment_may_not_change(apply_world: Any, picture: Picture) -> None:
+    world = apply_world
+    world.manifest(install=[GOOD, ["sh", "-c", "sed -i s/false/true/ ../../opt/venv/pyvenv.cfg"]])
+    world.plan()
+    before = picture(*world.guarded)
+    answer = world.apply(check=1)
+    assert GIVEN_BACK.capitalize() in answer.last
+    assert picture(*world.guarded) == before
+
+
+@pytest.mark.slow
+def test_a_change_outside_of_the_root_is_seen_and_never_called_given_back(apply_world: Any) -> None:
+    world = apply_world
+    outside = world.top / "outside/extra"
+    _distribution(outside, "third", "1.0")
+    (world.site / "extra.pth").write_text(f"{outside}\n")
+    world.manifest(install=[GOOD, ["sed", "-i", "s/1.0/2.0/", str(outside / "third-1.0.dist-info/METADATA")]])
+    world.plan()
+    answer = world.apply(check=1)
+    assert "not applied: one finding says no: third changed from 1.0 to 2.0" in answer.last
+    assert "given back: the machine" not in answer.last
+    assert f"THE MACHINE IS CHANGED, and this could not be given back: {outside}/third-1.0.dist-info" in answer.last
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ends", ["well", "badly"])
+@pytest.mark.parametrize("swap", ["ln -s lib2 lib", "cp -a lib2 lib"])
+def test_a_checkout_that_a_command_moved_away_is_noticed_and_given_back(
+    apply_world: Any, picture: Picture, git_of: Git, swap: str, ends: str
+) -> None:
+    world = apply_world
+    code = "" if ends == "well" else "; exit 3"
+    world.manifest(install=[GOOD, ["sh", "-c", f"cd ..; mv lib lib2; {swap}{code}"]])
+    world.plan()
+    before = picture(*world.guarded)
+    answer = world.apply("--format", "json", check=1)
+    assert GIVEN_BACK.capitalize() in answer.err
+    if ends == "well":
+        assert findings(answer)["folder-replaced"]["path"].endswith("/src/lib")
+    shutil.rmtree(world.root / "src/lib2")
+    assert picture(*world.guarded) == before
+    git_of(world.checkout, "fsck", "--strict")
+
+
+@pytest.mark.slow
+def test_a_restore_that_was_killed_still_knows_where_the_checkout_went(
+    apply_world: Any, picture: Picture, git_of: Git
+) -> None:
+    world = apply_world
+    before = picture(*world.guarded)
+    world.apply(check=0)
+    world.checkout.rename(world.root / "src/lib2")
+    world.checkout.symlink_to("lib2")
+    log = world.top / "log"
+    twin = Path(shutil.copytree(world.root, world.top / "twin", symlinks=True))
+    world.run("restore", "--root", str(world.root), check=0, REGRAFT_EFFECTS=str(log))
+    first = next(number for number, line in enumerate(log.read_text().splitlines(), 1) if "second name" in line)
+    shutil.rmtree(world.root)
+    twin.rename(world.root)
+    killed = world.run("restore", "--root", str(world.root), REGRAFT_KILL_AT=f"after:{first}")
+    assert killed.code == -signal.SIGKILL
+    world.restore(check=0)
+    shutil.rmtree(world.root / "src/lib2")
+    assert picture(*world.guarded) == before
+    git_of(world.checkout, "fsck", "--strict")
+
+
 # Checkouts and baselines of every kind
 
 
@@ -943,9 +1284,209 @@ def test_a_real_pip_replaces_the_baked_install_and_nothing_else(apply_world: Any
     before = picture(*world.guarded)
     answer = world.apply()
     assert answer.code == 0, answer.err + answer.out
-    assert "Successfully uninstalled lib-1.0" in answer.err
+    assert "Successfully" not in answer.err
+    assert "lib: done in " in answer.err
     assert world.python("import importlib.metadata as m; print(m.version('lib'))") == "5.0"
     assert (world.root / "opt/venv/bin/lib-tool").exists()
     assert not (world.root / "opt/venv/bin/lib-1.0").exists()
+    world.restore(check=0)
+    assert picture(*world.guarded) == before
+
+
+# Nobody else's
+
+LISTED = "import glob; record = open(glob.glob(site + '/lib-2.0.dist-info/RECORD')[0], 'a');"
+
+
+def claiming(path: str, text: str = "version = 2\\n") -> list[list[str]]:
+    """An install that writes a file, and names it in the record of the distribution that it installs."""
+    write = f"open(os.path.join(site, {path!r}), 'w').write({text!r}); record.write({path!r} + ',,\\n')"
+    return [GOOD, code(LISTED + write)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("other/__init__.py", "version = 2\n"),
+        ("../../../bin/other-tool", "#!python\n"),
+        ("sitecustomize.py", "tampered = True\n"),
+        ("zz.pth", "import os\n"),
+    ],
+)
+def test_a_new_record_does_not_make_its_own_what_was_anothers_or_runs_at_every_start(
+    apply_world: Any, picture: Picture, path: str, text: str
+) -> None:
+    world = apply_world
+    write(world.root / "opt/venv/bin", {"other-tool": "#!python\nimport other\n"})
+    with next(world.site.glob("other-*")).joinpath("RECORD").open("a") as record:
+        record.write("../../../bin/other-tool,,\n")
+    world.manifest(install=claiming(path, text))
+    world.plan()
+    before = picture(*world.guarded)
+    answer = world.apply("--format", "json", check=1)
+    found = findings(answer)["foreign-change"]
+    assert [one["path"].rpartition("/")[2] for one in found["witnesses"]] == [path.rpartition("/")[2]]
+    assert picture(*world.guarded) == before
+
+
+PLANT = """\
+import importlib.util, marshal
+source = site + "/other/__init__.py"
+stat = os.stat(source)
+made = compile(TEXT, source, "exec")
+head = importlib.util.MAGIC_NUMBER + bytes(4) + int(stat.st_mtime).to_bytes(4, "little") + stat.st_size.to_bytes(4, "little")
+target = importlib.util.cache_from_source(source)
+os.makedirs(os.path.dirname(target), exist_ok=True)
+open(target, "wb").write(head + marshal.dumps(made))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("planted", [True, False])
+def test_byte_code_of_another_distribution_may_come_and_must_be_made_from_its_source(
+    apply_world: Any, picture: Picture, planted: bool
+) -> None:
+    world = apply_world
+    text = "'tampered = True'" if planted else "open(source).read()"
+    world.manifest(
+        install=[
+            GOOD,
+            [
+                "python",
+                "-c",
+                f"import os, sysconfig\nsite = sysconfig.get_path('purelib')\n{PLANT.replace('TEXT', text)}",
+            ],
+        ]
+    )
+    world.plan()
+    before = picture(*world.guarded)
+    answer = world.apply("--format", "json", check=1 if planted else 0)
+    if planted:
+        finding = findings(answer)["foreign-change"]
+        assert "1 files of other changed" in finding["message"]
+        assert finding["witnesses"][0]["message"].startswith("is not made from the source beside it")
+        assert picture(*world.guarded) == before
+    else:
+        assert list((world.site / "other/__pycache__").glob("__init__.*.pyc"))
+
+
+@pytest.mark.slow
+def test_byte_code_of_a_kept_checkout_that_is_not_its_sources_is_red(apply_world: Any, picture: Picture) -> None:
+    world = apply_world
+    plant = PLANT.replace("TEXT", "'tampered = True'").replace(
+        'site + "/other/__init__.py"', '"../kept/kept/__init__.py"'
+    )
+    world.manifest(install=[GOOD, ["python", "-c", "import os\n" + plant]])
+    world.plan()
+    before = picture(*world.guarded)
+    answer = world.apply("--format", "json", check=1)
+    assert "stale-bytecode" in findings(answer)
+    assert picture(*world.guarded) == before
+
+
+def as_kept_worktree(world: Any, git: Git, main: Path) -> None:
+    """The kept checkout becomes a worktree of a repository that lies elsewhere."""
+    shutil.rmtree(world.kept)
+    git(main, "worktree", "add", "-q", "--detach", str(world.kept))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", ["config", "hooks/post-checkout", "refs/heads/main"])
+def test_the_repository_behind_a_kept_worktree_is_guarded(
+    apply_world: Any, picture: Picture, git_of: Git, file: str
+) -> None:
+    world = apply_world
+    main = world.root / "src/main"
+    git_of(world.top, "clone", "-q", str(world.top / "upstreams/kept"), str(main))
+    as_kept_worktree(world, git_of, main)
+    text = f"open({str(main / '.git' / file)!r}, 'a').write('# tampered')"
+    asked = f"import subprocess; subprocess.run(['git', 'status'], cwd={str(world.kept)!r}, check=True)"
+    world.manifest(install=[GOOD, ["python", "-c", asked]])
+    world.plan()
+    world.apply(check=0)
+    world.restore(check=0)
+    world.manifest(install=[GOOD, ["python", "-c", text]])
+    world.plan()
+    before = picture(*world.guarded)
+    answer = world.apply("--format", "json", check=1)
+    finding = findings(answer)["foreign-change"]
+    assert [one["path"] for one in finding["witnesses"]] == [str(main / ".git" / file)]
+    assert picture(*world.guarded) == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("override", ["the main checkout", "the worktree"])
+def test_a_kept_checkout_may_share_the_repository_of_an_overridden_one(
+    apply_world: Any, git_of: Git, override: str
+) -> None:
+    world = apply_world
+    shutil.rmtree(world.kept)
+    git_of(world.checkout, "stash", "-q")
+    git_of(world.checkout, "worktree", "add", "-q", "--detach", str(world.kept), "v1")
+    if override == "the worktree":
+        world.checkout.rename(world.root / "src/main")
+        world.kept.rename(world.checkout)
+        (world.root / "src/main").rename(world.kept)
+        git_of(world.kept, "worktree", "repair", str(world.checkout))
+    git_of(world.checkout, "apply", str(world.project / "patches/lib.patch"))
+    (world.site / "__editable__.kept.pth").unlink()
+    shutil.rmtree(world.site / "kept-1.0.dist-info")
+    text = (world.project / "regraft.toml").read_text()
+    of_kept = 'distributions = ["kept"]\nimports = ["kept"]\n'
+    assert of_kept in text
+    (world.project / "regraft.toml").write_text(text.replace(of_kept, ""))
+    world.plan()
+    answer = world.apply()
+    assert answer.code == 0, answer.err + answer.out
+    world.restore(check=0)
+
+
+BUILDS = {
+    "setuptools": (
+        "setuptools>=70.1",
+        '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n',
+        "finder.install()",
+    ),
+    "hatchling": (
+        "hatchling editables",
+        '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n[tool.hatch.build.targets.wheel]\ndev-mode-exact = true\n',
+        "import _editable_impl_lib",
+    ),
+    "meson": (
+        "meson-python meson ninja",
+        '[build-system]\nrequires = ["meson-python"]\nbuild-backend = "mesonpy"\n',
+        "_lib_editable_loader.init()",
+    ),
+}
+MESON = """\
+project('lib', version: '5.0')
+python = import('python').find_installation(pure: true)
+python.install_sources('lib/__init__.py', 'lib/core.py', subdir: 'lib')
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.network
+@pytest.mark.parametrize("backend", BUILDS)
+def test_the_finder_of_a_real_backends_editable_install_may_come(
+    apply_world: Any, picture: Picture, backend: str
+) -> None:
+    world = apply_world
+    packages, pyproject, line = BUILDS[backend]
+    pyproject += '[project]\nname = "lib"\nversion = "5.0"\n[tool.setuptools]\npackages = ["lib"]\n'
+    git(world.upstream, "checkout", "-q", "main")
+    commit(world.upstream, {"VERSION": "5.0\n", "pyproject.toml": pyproject, "meson.build": MESON}, "v5")
+    python = str(world.root / "opt/venv/bin/python")
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    env |= {"PYTHONDONTWRITEBYTECODE": "1", "PATH": f"{world.root / 'opt/venv/bin'}:{ENV['PATH']}"}
+    subprocess.run([python, "-m", "ensurepip"], env=env, check=True, capture_output=True)
+    subprocess.run([python, "-m", "pip", "install", "-q", *packages.split()], env=env, check=True, capture_output=True)
+    world.manifest(install=[["python", "-m", "pip", "install", "-e", ".", "--no-deps", "--no-build-isolation"]])
+    world.plan("v5")
+    before = picture(*world.guarded)
+    answer = world.apply(PATH=env["PATH"])
+    assert answer.code == 0, answer.err + answer.out
+    assert any(line in path.read_text() for path in world.site.glob("*.pth"))
     world.restore(check=0)
     assert picture(*world.guarded) == before

@@ -3,12 +3,12 @@ import sys
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from regraft.core.directive_reader import LONGEST_BODY, read_body
 from regraft.core.directives import Vocabulary
-from regraft.core.markdown_lines import TEXT, Spot, find_places, plain_places, split_lines
+from regraft.core.markdown_lines import TEXT, Place, Spot, find_places, plain_places, split_lines
 from regraft.core.markdown_places import parsed_places
 from regraft.core.raw_html import RawHtml
 
@@ -50,9 +50,44 @@ def test_the_common_texts_need_no_parser(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "reasons"),
+    [
+        ("<!-- a\n\nci-x-pr: main\n-->\n# Head\n\nci-x-pr: main", ["in an HTML comment", ""]),
+        ("<!-- ci-x-pr: main -->\nci-x-pr: main", ["in an HTML comment", ""]),
+        ("Text\n<!-- a `b` <c> -->\nci-x-pr: main", [""]),
+        ("```sh\n\nci-x-pr: main\n~~~\n ```\nci-x-pr: main", ["in a fenced code block", ""]),
+        ("````\n```\n<!--\n`````\n- a\n```\nci-x-pr: main\n```", ["in a fenced code block"]),
+        ("> ci-x-pr: main\n> a\n\nci-x-pr: main", ["in a quote", ""]),
+        ("- [x] `a`\n  - b\n<!-- c -->\n> ci-x-pr: main", ["in a quote"]),
+    ],
+)
+def test_a_fence_a_comment_and_a_quote_of_the_plainest_form_need_no_parser_either(
+    text: str, reasons: list[str]
+) -> None:
+    lines = split_lines(text)
+    expected = [Place("hidden", reason) if reason else TEXT for reason in reasons]
+    assert plain_places(lines, spots_of(lines)) == expected
+    assert parsed_places(lines, spots_of(lines)) == expected
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "```\n\nci-x-pr: main",
+        "```a`\nci-x-pr: main\n```",
+        "```\nci-x-pr: main\n    ```",
+        "````\nci-x-pr: main\n```",
+        " ```\n\nci-x-pr: main\n```",
+        "- ```\n\nci-x-pr: main",
+        "<!-- a --> ci-x-pr: main",
+        "<!--> ci-x-pr: main -->",
+        "<!--->\nci-x-pr: main\n-->",
+        "<!-- a --!>\nci-x-pr: main\n-->",
+        "[^1]: a\n<!-- b -->\n\nci-x-pr: main",
+        "> a\nci-x-pr: main\n> b",
+        ">     ci-x-pr: main",
+        "> `a\n> ci-x-pr: main`",
+        f"{'>' * 60} a\n\nci-x-pr: main",
         "~~~\n\nci-x-pr: main",
         "<!--\n\nci-x-pr: main",
         "> a\nci-x-pr: main",
@@ -133,9 +168,55 @@ LINES += [
 ]
 
 
+LINES += [
+    "```sh",
+    "```a`",
+    " ```",
+    "    ```",
+    "````",
+    "<!--",
+    "<!--",
+    "-->",
+    "-->",
+    "--> ci-x-pr: a",
+    "<!-- a -->",
+    "<!-- ci-x-pr: a",
+    "<!-- ci-x-pr: a -->",
+    "<!-->",
+    "--!>",
+    "- <!-- a",
+    "- ```",
+    "> ```",
+]
+LINES += [
+    ">",
+    "> ci-x-pr: a",
+    ">  ci-x-pr: a",
+    ">      ci-x-pr: a",
+    "> - a",
+    ">>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>> a",
+]
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.sampled_from(LINES), min_size=1, max_size=9))
+@example(["> ci-x-pr: a", "", "<!-- a", "", "ci-x-pr: a -->", "```sh", "ci-x-pr: a", "```", "ci-x-pr: a"])
 def test_what_is_said_without_the_parser_is_what_the_parser_says(lines: list[str]) -> None:
+    spots = spots_of(lines)
+    plain = plain_places(lines, spots) if spots else None
+    if plain is not None:
+        assert parsed_places(lines, spots) == plain
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 19), st.integers(0, 2), st.lists(st.sampled_from(LINES), max_size=3))
+def test_a_body_of_everyday_that_was_changed_somewhere_is_read_alike_too(at: int, gone: int, new: list[str]) -> None:
+    lines = split_lines(
+        "Text\n\n- [x] a\n- [ ] `b`\n  - c\n\n<!-- d\nci-x-pr: a\n-->\n\n# e\n\n```sh\nf <g> ci-x-pr: a\n```\n"
+        "> ci-x-pr: a\n\nText:\n\nci-x-pr: a"
+    )
+    assert plain_places(lines, spots_of(lines)) is not None
+    lines[at : at + gone] = new
     spots = spots_of(lines)
     plain = plain_places(lines, spots) if spots else None
     if plain is not None:

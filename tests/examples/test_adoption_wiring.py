@@ -56,7 +56,7 @@ def test_that_fault_is_seen_here(world: Any) -> None:
     ("wiring", "step", "says"),
     [
         (FORWARDS_NO_PLAN, "Replace what is named", "JSONDecodeError"),  # it reads the plan before verify does
-        (FORWARDS_THE_OTHER_PLAN, "Is this machine what the plan says?", "no plan of the image rocm"),
+        (FORWARDS_THE_OTHER_PLAN, "Is this machine what the plan says?", "the plan is for the image 'cuda'"),
         (FORWARDS_NO_DECISION, "Is this machine what the plan says?", "nothing was checked out"),
         (LOSES_THE_DECISION, "Take the plan of the gate", "neither true nor false"),
         (NEVER_SET, "Is this machine what the plan says?", "nothing was checked out"),

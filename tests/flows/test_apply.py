@@ -13,10 +13,11 @@ from regraft.core.apply_values import Ran, Step, Target, Written
 from regraft.core.journal import Journal, Running, Subject
 from regraft.core.manifest import Baked, Dependency, Image, Manifest
 from regraft.core.objects import Commit, Sha256, Tree
-from regraft.core.observation import Checkout, Environment, Import, Installed, Module, Place, Wanted
+from regraft.core.observation import Checkout, Difference, Environment, Import, Installed, Module, Place, Wanted
 from regraft.core.plan import Plan, PlannedDependency, PlannedImage, Source
 from regraft.core.plan_document import seal
-from regraft.core.tree_record import Record
+from regraft.core.restored import Kept
+from regraft.core.tree_record import Change, Entry, Record
 from regraft.errors import InputError, OutsideError, RefusedError, RegraftError
 from regraft.flows.apply import Applied, Options, apply
 from regraft.flows.apply_steps import Ports
@@ -40,6 +41,7 @@ PLANNED = PlannedDependency("override", "v2", Source("input"), "https://example.
 PLAN = seal(
     Plan("regraft.plan/1", NO_SHA, NO_SHA, "proj", NO_SHA, (), PlannedImage("img", None, None), None, {"lib": PLANNED}, ())
 )  # fmt: skip
+CHANGED = Difference("lib.c", "modified", "its content is another")
 PLACE = Place("/src/lib/lib.py", (), built_in=False, via="/src/lib")
 
 
@@ -56,6 +58,10 @@ class World:
     differs: bool = False  # after the install, the tree is not what was planned
     code: int = 0
     aside: str = "/state/aside"
+    newer_found: tuple[Change, ...] | None = ()
+    virtual: bool = False  # whether the environment is a virtual one
+    tree_has_edit: bool = False  # whether the planned tree holds lib.c as it is
+    said: list[str] = dataclasses.field(default_factory=list)
 
     def _step(self, name: str) -> None:
         self.log.append(name)
@@ -85,8 +91,27 @@ class World:
         return Record({}, 0)
 
     def scan(self, subjects: Sequence[Subject], *, content: bool) -> Record:
+        paths = [one.path for one in subjects]
+        if paths == ["/pyvenv.cfg"]:
+            found = Entry("/pyvenv.cfg", "file", 0o644, 0, 0, 1, 1, 1, 1, 1, None, None)
+            return Record({"/pyvenv.cfg": found} if self.virtual else {}, 0)
         self._step("scan")
         return Record({}, 0)
+
+    def hold(self, subjects: Sequence[Subject]) -> Callable[[], tuple[str, ...]]:
+        return tuple
+
+    def note(self) -> None:
+        self._step("note")
+
+    def newer(self) -> tuple[Change, ...] | None:
+        return self.newer_found
+
+    def keep(self, found: Sequence[Change], run: str) -> Kept:
+        if not found:
+            return Kept()
+        self.log.append(f"keep for {run}")
+        return Kept("/state/kept/word", tuple(one.path for one in found))
 
     def changed_since(self, before: Record, subjects: Sequence[Subject]) -> Record:
         self._step("scan again")
@@ -114,9 +139,12 @@ class World:
 
     # Interpreter, Checkouts, ProjectFiles, InstalledFiles
 
-    def describe(self, image: Image, modules: Sequence[str] | None, distributions: Sequence[str]) -> Environment:
+    @contextlib.contextmanager
+    def describing(
+        self, image: Image, modules: Sequence[str] | None, distributions: Sequence[str]
+    ) -> Iterator[Callable[[], Environment]]:
         found = {"lib": Module("lib", PLACE, None, (PLACE,))} if modules else {}
-        return Environment(
+        yield lambda: Environment(
             "3.12.0", "/py", "/", "/site", "/site", "/bin", None, ("/src/lib",), ("/src/lib",), (), (), None, {}, (), (), (), (),
             (), found, (), "",
         )  # fmt: skip
@@ -128,7 +156,11 @@ class World:
     def look(self, dependency: str, path: str, wanted: Wanted) -> Checkout:
         head, tree = (NEW, NEW_TREE) if self.moved else (OLD, TREE)
         tree = TREE if self.differs else tree
-        return Checkout("lib", path, path, "repository", head=head, judged="entries", expected=tree, tree=tree)
+        return Checkout(
+            "lib", path, path, "repository", head=head, judged="entries", expected=tree, tree=tree,
+            tracked=frozenset({"lib.c"}),
+            differences=() if wanted.commit is None or self.tree_has_edit or self.moved else (CHANGED,),
+        )  # fmt: skip
 
     def changed_paths(self, path: str, old: Commit, new: Commit) -> tuple[str, ...] | None:
         return None
@@ -189,7 +221,7 @@ class World:
             snapshots=self,
             installed=self,
             project="/project",
-            say=lambda _: None,
+            say=world.said.append,
             now=lambda: "2026-01-01T00:00:00Z",
             word=lambda: "word",
         )
@@ -204,11 +236,11 @@ def test_each_phase_is_written_down_before_its_effect() -> None:
     assert world.log == [
         *("clear", "recording", "take", "scan", "recorded", "fetch", "prove"),
         *("writing", "write", "installing", "make lib", "installing 99"),
-        *("installing", "make proj", "installing 99", "verifying", "import", "scan again", "applied"),
+        *("installing", "make proj", "installing 99", "verifying", "import", "scan again", "note", "applied"),
     ]
     assert world.journal is not None
     assert (world.journal.plan, world.journal.run, world.journal.snapshot) == (PLAN.digest, "word", True)
-    assert [one.path for one in world.journal.subjects] == ["/src/lib", "/site", "/bin"]
+    assert [one.path for one in world.journal.subjects] == ["/src/lib", "/site", "/bin", "/pyvenv.cfg"]
 
 
 @pytest.mark.parametrize("step", ["take", "scan"])
@@ -220,7 +252,7 @@ def test_a_failure_while_recording_changed_nothing(step: str) -> None:
     assert "give back" not in world.log
 
 
-@pytest.mark.parametrize("step", ["fetch", "prove", "write", "make lib", "make proj", "scan again"])
+@pytest.mark.parametrize("step", ["fetch", "prove", "write", "make lib", "make proj", "scan again", "note"])
 def test_a_failure_later_is_given_back(step: str) -> None:
     world = World(fail=step)
     with pytest.raises(OutsideError, match="It was given back: the machine is at its baseline"):
@@ -303,6 +335,94 @@ def test_a_failure_of_another_plan_ends_at_the_first_ones_baseline() -> None:
     with pytest.raises(OutsideError, match="It was given back: the machine is at its baseline"):
         world.apply(OTHER, replace=True)
     assert world.journal is None
+
+
+EDIT, STRAY = Change("/src/lib/lib.c", "content"), Change("/src/lib/notes.txt", "new")
+
+
+def again(policy: str, *found: Change, plan: Plan = PLAN) -> tuple[World, Callable[[], Applied]]:
+    """A machine that was applied and does not hold any more, since somebody worked on it, and the apply of `plan` then."""
+    manifest = replace(MANIFEST, images={"img": replace(IMAGE, baked={"lib": replace(BAKED, local_edits=policy)})})
+    world = applied_world()
+    world.newer_found, world.moved = found, False
+    return world, lambda: apply(plan, manifest, None, Options(replace=True), world.ports())
+
+
+@pytest.mark.parametrize("policy", ["stop", "carry"])
+@pytest.mark.parametrize("plan", [PLAN, OTHER])
+def test_tracked_edits_that_are_newer_than_the_apply_stop_the_next_one_before_anything_goes_back(
+    policy: str, plan: Plan
+) -> None:
+    world, run = again(policy, EDIT, STRAY, plan=plan)
+    before = world.journal
+    with pytest.raises(RefusedError, match=r"1 tracked files were edited.*lib\.c.*Nothing was changed now") as caught:
+        run()
+    assert caught.value.code == "local-edits"
+    assert "baseline" not in caught.value.message
+    assert [one for one in world.log if one != "import"] == []
+    assert world.journal == before
+
+
+def test_newer_edits_go_where_the_manifest_says_so_and_their_copies_stay() -> None:
+    world, run = again("drop", EDIT, STRAY)
+    applied = run()
+    assert [one for one in world.log if one != "import"][:4] == ["keep for word", "restoring", "give back", "recording"]
+    found = {one.rule: one for one in applied.findings}
+    assert "1 tracked files were edited" in found["local-edits"].message
+    assert [one.path for one in found["newer-than-apply"].witnesses] == [EDIT.path, STRAY.path]
+
+
+def test_newer_files_that_git_does_not_track_are_kept_and_named_and_stop_nothing() -> None:
+    world, run = again("stop", STRAY)
+    found = {one.rule: one for one in run().findings}
+    assert "keep for word" in world.log
+    assert "local-edits" not in found
+    assert "/state/kept/word" in found["newer-than-apply"].message
+
+
+def test_an_edit_that_the_next_plan_holds_too_is_carried() -> None:
+    world, run = again("carry", EDIT)
+    world.tree_has_edit = True
+    applied = run()
+    assert applied.outcome == "applied"
+    assert "local-edits" not in {one.rule for one in applied.findings}
+
+
+def test_where_the_note_of_what_the_apply_left_is_gone_nothing_goes_back() -> None:
+    world, run = again("drop")
+    world.newer_found = None
+    with pytest.raises(RefusedError) as caught:
+        run()
+    assert (caught.value.code, "give back" in world.log) == ("damaged-snapshot", False)
+
+
+def test_no_snapshot_is_taken_of_what_an_apply_without_one_left() -> None:
+    world = applied_world(snapshot=False)
+    with pytest.raises(RefusedError, match="no baseline is left to take a snapshot of") as caught:
+        world.apply(OTHER, replace=True, snapshot=True)
+    assert (caught.value.code, world.log) == ("no-baseline", [])
+    assert world.apply(OTHER, replace=True, snapshot=False).outcome == "applied"
+
+
+def test_without_a_snapshot_over_one_the_first_one_stays_and_that_is_said() -> None:
+    world = applied_world()
+    assert world.apply(OTHER, replace=True, snapshot=False).outcome == "applied"
+    assert world.journal is not None
+    assert world.journal.snapshot
+    assert "the snapshot of the first apply is kept, and is the one that a restore gives back" in world.said
+
+
+def test_the_rest_of_a_virtual_environment_is_recorded_too() -> None:
+    world = World(virtual=True)
+    world.apply()
+    assert world.journal is not None
+    assert [one.path for one in world.journal.subjects][3:] == ["/pyvenv.cfg", "/include", "/share", "/etc"]
+
+
+def test_a_command_that_ended_well_is_one_line_with_its_seconds() -> None:
+    world = World()
+    world.apply()
+    assert "lib: done in 0.0 s" in world.said
 
 
 def test_an_apply_that_ended_in_the_middle_has_to_be_restored_first() -> None:

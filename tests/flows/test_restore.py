@@ -1,6 +1,6 @@
 """The decisions of a restore, with fakes at its ports."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -8,7 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from regraft.core.journal import SCHEMA, Journal, Phase
-from regraft.core.tree_record import Record
+from regraft.core.restored import Kept
+from regraft.core.tree_record import Change, Record
 from regraft.errors import InputError, OutsideError, RefusedError
 from regraft.flows.restore import give_back, restore
 
@@ -58,6 +59,19 @@ class Snapshots:
     log: list[str]
     named: tuple[str, ...] = ()
     error: Exception | None = None
+    found: tuple[Change, ...] | None = ()
+
+    def newer(self) -> tuple[Change, ...] | None:
+        return self.found
+
+    def keep(self, found: Sequence[Change], run: str) -> Kept:
+        if not found:
+            return Kept()
+        self.log.append(f"keep for {run}")
+        return Kept("/state/kept/r1", tuple(one.path for one in found))
+
+    def note(self) -> None:
+        raise AssertionError
 
     def give_back(self) -> tuple[str, ...]:
         self.log.append("give back")
@@ -112,6 +126,27 @@ def test_an_apply_over_an_earlier_one_is_given_back_even_while_it_recorded() -> 
     state = State(replace(JOURNAL, phase="recording", replaces=True))
     assert restore(state, Snapshots(state.log), wait=0).outcome == "given-back"
     assert "give back" in state.log
+
+
+def test_what_is_newer_than_the_apply_is_kept_and_named_before_anything_is_given_back() -> None:
+    state = State(replace(JOURNAL, phase="applied"))
+    restored = restore(state, Snapshots(state.log, found=(Change("/src/notes", "new"),)), wait=0)
+    assert (restored.outcome, restored.kept) == ("given-back", Kept("/state/kept/r1", ("/src/notes",)))
+    assert state.log == ["lock 0 end", "keep for r1", "restoring", "give back", "clear", "unlock"]
+
+
+def test_where_it_cannot_be_told_what_is_newer_nothing_is_given_back() -> None:
+    state = State(replace(JOURNAL, phase="applied"))
+    for _ in range(2):
+        with pytest.raises(RefusedError) as caught:
+            restore(state, Snapshots(state.log, found=None), wait=0)
+        assert (caught.value.code, "give back" in state.log) == ("damaged-snapshot", False)
+    assert restore(state, Snapshots(state.log, found=None), wait=0, forget=True).outcome == "forgotten"
+
+
+def test_an_apply_that_never_came_to_its_end_has_no_note_and_is_given_back() -> None:
+    state = State(JOURNAL)
+    assert restore(state, Snapshots(state.log, found=None), wait=0).outcome == "given-back"
 
 
 def test_what_cannot_be_given_back_is_named_and_the_state_stays() -> None:

@@ -1,7 +1,7 @@
 """The files of a checkout, compared with a tree in raw bytes."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -48,12 +48,17 @@ class Compared(Struct, frozen=True):
 
 
 class ToChange(Struct, frozen=True):
-    """Relative paths. `wrong` are to be written; the others are on the disk and not in the expected tree."""
+    """Relative paths. `wrong` are to be written; the others are on the disk and not in the expected tree.
+
+    `in_the_way` are folders of untracked repositories where the expected tree has something; what any such one holds is
+    left out of the others, as git leaves it alone.
+    """
 
     wrong: tuple[str, ...]
     left_over: tuple[str, ...]
     untracked: tuple[str, ...]
     ignored: tuple[str, ...]
+    in_the_way: tuple[str, ...] = ()
 
 
 class Content:
@@ -118,13 +123,20 @@ class Content:
         }
         filtered = self._filtered(expected, found)
         wrong = [path for path in plain if found.get(path) != expected.entries[path]]
-        extras = [path for path in there.files if path not in expected.entries]
+        nested = _repositories(there, tracked)
+        extras = [path for path in there.files if path not in expected.entries and nested.isdisjoint(_above(path))]
         ignored = self._objects.ignored([path for path in extras if path not in tracked], expected, self._place)
+        folders = {above for path in expected.entries for above in _above(path)} if nested else set()
         return ToChange(
             wrong=tuple(path for path in wrong if clean_text(path) not in filtered),
             left_over=tuple(path for path in extras if path in tracked),
             untracked=tuple(path for path in extras if path not in tracked and path not in ignored),
             ignored=tuple(path for path in extras if path in ignored),
+            in_the_way=tuple(
+                one
+                for one in sorted(nested)
+                if one in folders or any(path in expected.entries for path in (one, *_above(one)))
+            ),
         )
 
     def _left_out(self, expected: Expected) -> frozenset[str]:
@@ -252,6 +264,19 @@ def _stored(expected: Expected, found: Mapping[str, Entry | Odd], filtered: Iter
         if clean_text(path) in filtered or (entry.mode == SUBMODULE and path not in found)
     }
     return {**there, **meant}
+
+
+def _repositories(there: Disk, tracked: Mapping[str, Entry]) -> frozenset[str]:
+    """The folders of untracked repositories: those with a `.git` of their own below which HEAD tracks nothing."""
+    if not there.nested:
+        return frozenset()
+    return there.nested - {above for path in tracked for above in _above(path)}
+
+
+def _above(path: str) -> Iterator[str]:
+    """The folders that a relative path lies in, the nearest first."""
+    while path := path.rpartition("/")[0]:
+        yield path
 
 
 def _sha256(path: Path) -> tuple[str, int] | None:

@@ -1,7 +1,6 @@
 """What a checkout's objects say, and what its attributes and ignore files mean, under our own configuration."""
 
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from regraft.adapters import temporary
 from regraft.adapters.git import At, Git
 from regraft.adapters.object_store import ObjectStore
 from regraft.adapters.scratch_index import ScratchIndex, failure
@@ -224,7 +224,7 @@ class CheckoutObjects:
 
     def _ignore_files(self, expected: Expected) -> Path:
         """A folder that holds the `.gitignore` files of a tree and nothing else."""
-        folder = Path(tempfile.mkdtemp(prefix="ignore-", dir=self._git.folder))
+        folder = temporary.folder(self._git.folder, "ignore-")
         names = [path for path in expected.entries if path.rpartition("/")[2] == ".gitignore"]
         if names:
             stdin = b"".join(os.fsencode(name) + b"\0" for name in names)

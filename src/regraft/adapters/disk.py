@@ -17,7 +17,7 @@ from regraft.core.trees import EXECUTABLE, FILE, LINK
 PIECE = 1024 * 1024
 SLACK_NS = 2_000_000_000  # the coarsest time stamps of file systems in use, and a bit
 
-_Stamp = tuple[int, int, int, int, int, int, bool]
+Stamp = tuple[int, ...]
 
 
 class Disk(Struct, frozen=True):
@@ -60,7 +60,7 @@ class Memory:
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[_Stamp, Entry]] = {}
+        self._known: dict[str, tuple[Stamp, Entry]] = {}
 
     def entry_at(self, path: str, *, sha256: bool) -> Entry | Odd | None:
         try:
@@ -76,6 +76,17 @@ class Memory:
         if isinstance(entry, Entry) and max(found.st_mtime_ns, found.st_ctime_ns) < now - SLACK_NS:
             self._known[path] = (stamp, entry)
         return entry
+
+
+def stamp(path: str) -> Stamp | None:
+    """What a stat says of a file: where it is equal later, so is the content. None where that is no proof, as in `Memory`."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return ()
+    if max(found.st_mtime_ns, found.st_ctime_ns) >= time.time_ns() - SLACK_NS:
+        return None
+    return (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev, found.st_mode)
 
 
 def entry_at(path: str | Path, *, sha256: bool) -> Entry | Odd | None:

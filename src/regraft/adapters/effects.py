@@ -11,7 +11,6 @@ Paths may be text or bytes; the last part of a path is never followed where it i
 
 import contextlib
 import os
-import secrets
 import signal
 import stat
 from collections.abc import Callable, Iterable, Iterator
@@ -81,7 +80,7 @@ def running(group: int) -> Iterator[None]:
 def temporary_name(path: AnyPath) -> bytes:
     """A name beside `path` that nobody has."""
     folder, name = os.path.split(os.fsencode(path))
-    return os.path.join(folder, b".regraft-" + secrets.token_hex(6).encode() + b"-" + name[:120])
+    return os.path.join(folder, b".regraft-" + os.urandom(6).hex().encode() + b"-" + name[:120])
 
 
 def write(
@@ -140,6 +139,12 @@ def link(path: AnyPath, target: AnyPath) -> None:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def second_name(old: AnyPath, new: AnyPath) -> None:
+    """One file by two names. Of what is no link."""
+    with effect("second name"):
+        os.link(old, new, follow_symlinks=False)
 
 
 def rename(old: AnyPath, new: AnyPath) -> None:

@@ -3,7 +3,6 @@
 import os
 import stat
 import sys
-import tempfile
 from pathlib import Path
 
 from regraft.adapters.effects import effect
@@ -63,8 +62,9 @@ def _mode(path: Path) -> int | None:
 
 def _replace(path: Path, data: bytes, mode: int | None) -> None:
     """A temporary file beside it, then a rename; a new file's mode is what the umask leaves."""
+    temporary = path.with_name(f".{path.name[:100]}.{os.urandom(6).hex()}")
     with effect("create"):
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
@@ -72,9 +72,9 @@ def _replace(path: Path, data: bytes, mode: int | None) -> None:
             os.fchmod(stream.fileno(), stat.S_IMODE(mode) if mode is not None else 0o666 & ~_umask())
             os.fsync(stream.fileno())
         with effect("rename"):
-            os.replace(temporary, path)  # noqa: PTH105 - the path is a string here
+            temporary.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 

@@ -1,13 +1,12 @@
 """Runs git the same way on every machine: with a configuration that regraft writes, and an environment it chose.
 
 Nothing of the user's, the system's or a checkout's configuration changes a verdict. Calls to a remote carry over what
-is needed to reach it (`url.*.insteadOf`, proxies, certificate authorities, credential helpers) and nothing else.
+is needed to reach it (`url.*.insteadOf`, proxies, certificate authorities, credential helpers) and nothing else. What
+may hold a secret is handed to git in the environment, and stands in no file that a kill would leave.
 """
 
-import base64
 import os
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -17,8 +16,19 @@ from typing import Self
 from msgspec import Struct
 
 from regraft.adapters import process
+from regraft.adapters.git_settings import (
+    NEUTRAL,
+    REMOTE,
+    SSH,
+    is_carried,
+    login,
+    only_in_a_file,
+    parameter,
+    quoted,
+    section,
+)
 from regraft.adapters.process import Completed, Piped
-from regraft.core.patterns import regex
+from regraft.adapters.temporary import TemporaryFolder, sweep
 from regraft.errors import OutsideError
 
 FLOOR = (2, 25)
@@ -31,84 +41,6 @@ _KEPT_ENVIRONMENT = frozenset(
         *("http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
     }
 )
-
-_CARRIED = regex(
-    r"url\..+\.(?:insteadof|pushinsteadof)"
-    r"|http\.(?:.+\.)?(?:proxy|proxyauthmethod|sslcainfo|sslcapath|sslcert|sslkey|sslverify|schannelusesslcainfo)"
-    r"|https?\.proxy"
-    r"|credential\.(?:.+\.)?(?:helper|username|usehttppath)"
-    r"|core\.(?:sshcommand|gitproxy)"
-    r"|safe\.directory",
-    re.DOTALL,
-)
-
-_NEUTRAL = """\
-[core]
-\tautocrlf = false
-\tsafecrlf = false
-\tfileMode = true
-\tsymlinks = true
-\tquotePath = true
-\tfsmonitor = false
-\tuntrackedCache = false
-\thooksPath = /dev/null
-\tattributesFile = /dev/null
-\texcludesFile = /dev/null
-\tpager = cat
-\tprecomposeUnicode = false
-[apply]
-\twhitespace = nowarn
-\tignoreWhitespace = no
-[user]
-\tname = regraft
-\temail = regraft@localhost
-[commit]
-\tgpgSign = false
-[tag]
-\tgpgSign = false
-[rerere]
-\tenabled = false
-[gc]
-\tauto = 0
-[maintenance]
-\tauto = false
-[advice]
-\tdetachedHead = false
-[init]
-\tdefaultBranch = main
-[transfer]
-\tfsckObjects = false
-[fetch]
-\tfsckObjects = false
-\trecurseSubmodules = false
-[protocol]
-\tversion = 2
-\tallow = never
-[protocol "https"]
-\tallow = always
-[protocol "http"]
-\tallow = always
-[protocol "ssh"]
-\tallow = always
-[protocol "git"]
-\tallow = always
-[protocol "file"]
-\tallow = always
-"""
-
-# Version 2 is the default since 2.26 only, and without it a server lists every ref there is. The transports that are not
-# named above run a helper program of the URL's choosing.
-
-_REMOTE = """\
-[http]
-\tlowSpeedLimit = 1000
-\tlowSpeedTime = 60
-"""
-
-_SSH = """\
-[core]
-\tsshCommand = ssh -o BatchMode=yes
-"""
 
 
 class At(Struct, frozen=True):
@@ -135,7 +67,7 @@ class Git:
         self._timeout = timeout
         self._folder = _temporary_folder()
         self._safe: list[str] = []
-        self._carried: str | None = None
+        self._carried: tuple[str, ...] | None = None
         self._files: dict[tuple[str, ...], Path] = {}
 
     def __enter__(self) -> Self:
@@ -147,7 +79,7 @@ class Git:
     @property
     def folder(self) -> Path:
         """A private folder that goes away with this object: the place for scratch repositories and indexes."""
-        return Path(self._folder.name).resolve()
+        return self._folder.path
 
     def trust(self, path: Path) -> None:
         """Let git read the repository at `path`, whoever owns it.
@@ -209,9 +141,14 @@ class Git:
     ) -> Completed:
         """`git ARGUMENTS` with what the machine has to reach remotes, and `token` for `url`'s host.
 
-        The token goes into the private configuration (mode 0600), never on a command line.
+        The token is in git's environment alone: on no command line, and in no file.
         """
-        return self._run(arguments, at, self._environment(self._remote_config(url, token)), b"")
+        environment = self._environment(self._remote_config())
+        entries = (*self._carried_entries(), *login(url, token))
+        given = [parameter(entry) for entry in entries if not only_in_a_file(entry)]
+        if given:
+            environment["GIT_CONFIG_PARAMETERS"] = " ".join(given)
+        return self._run(arguments, at, environment, b"")
 
     def _run(self, arguments: Sequence[str], at: At, environment: dict[str, str], stdin: bytes) -> Completed:
         argv = [self._program, *arguments]
@@ -242,21 +179,18 @@ class Git:
         }
 
     def _config(self) -> Path:
-        return self._write(("local", *self._safe), _NEUTRAL + self._safe_section())
+        return self._write(("local", *self._safe), NEUTRAL + self._safe_section())
 
-    def _remote_config(self, url: str, token: str | None) -> Path:
-        ssh = "" if "GIT_SSH" in self._machine else _SSH  # the setting would win over that variable
-        text = _NEUTRAL + _REMOTE + ssh + self._carried_sections() + self._safe_section()
-        host = re.match(r"https?://[^/@]+/", url)
-        if token and host:
-            basic = base64.b64encode(f"x-access-token:{token}".encode()).decode("ascii")
-            text += f"[http {_subsection(host[0])}]\n\textraHeader = {_quoted(f'Authorization: Basic {basic}')}\n"
-        return self._write(("remote", host[0] if host else "", token or "", *self._safe), text)
+    def _remote_config(self) -> Path:
+        ssh = "" if "GIT_SSH" in self._machine else SSH  # the setting would win over that variable
+        carried = "".join(map(section, filter(only_in_a_file, self._carried_entries())))
+        return self._write(("remote", *self._safe), NEUTRAL + REMOTE + ssh + carried + self._safe_section())
 
     def _safe_section(self) -> str:
-        return "".join(f"[safe]\n\tdirectory = {_quoted(path)}\n" for path in self._safe)
+        return "".join(f"[safe]\n\tdirectory = {quoted(path)}\n" for path in self._safe)
 
-    def _carried_sections(self) -> str:
+    def _carried_entries(self) -> tuple[str, ...]:
+        """What is carried over, each as `git config --list --null` says it: KEY, a new line and the value, or KEY alone."""
         if self._carried is None:
             environment = {**self._machine, "LC_ALL": "C", "GIT_CEILING_DIRECTORIES": str(self.folder.parent)}
             for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_CONFIG"):
@@ -271,7 +205,7 @@ class Git:
                     hint="mend it; `git config --list --show-origin` names the file",
                 )
             entries = listing.stdout.decode("utf-8", "surrogateescape").split("\0")
-            self._carried = "".join(map(_carried_entry, entries))
+            self._carried = tuple(filter(is_carried, entries))
         return self._carried
 
     def _write(self, key: tuple[str, ...], text: str) -> Path:
@@ -291,33 +225,13 @@ def _variables(at: At) -> dict[str, str]:
     return {name: str(path) for name, path in places if path is not None}
 
 
-def _temporary_folder() -> "tempfile.TemporaryDirectory[str]":
+def _temporary_folder() -> TemporaryFolder:
+    sweep("regraft-git-", "regraft-probe-")
     try:
-        return tempfile.TemporaryDirectory(prefix="regraft-git-")
+        return TemporaryFolder("regraft-git-")
     except OSError as error:
         raise OutsideError(
             "no-temporary-folder",
             f"no temporary folder can be made: {error.strerror or 'none is writable'}",
             hint="make room, or name a writable folder in TMPDIR",
         ) from None
-
-
-def _carried_entry(entry: str) -> str:
-    key, given, value = entry.partition("\n")
-    if not _CARRIED.fullmatch(key.lower()):
-        return ""
-    section, _, rest = key.partition(".")
-    subsection, _, name = rest.rpartition(".")
-    header = f"[{section} {_subsection(subsection)}]" if subsection else f"[{section}]"
-    # A key without a value means true, an empty value false.
-    return f"{header}\n\t{name} = {_quoted(value)}\n" if given else f"{header}\n\t{name}\n"
-
-
-def _quoted(value: str) -> str:
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
-    return f'"{escaped}"'
-
-
-def _subsection(name: str) -> str:
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

@@ -132,14 +132,18 @@ def find(checkout: Path, places: Places) -> Found:
         entry = checkout / ".git"
         if not os.path.lexists(entry):
             return Found("no-repository", trouble="it has no .git")
-        entry = places.follow(entry)
+        led = places.follow(entry)
+        if entry.is_symlink() and _unusable(led) is None and not led.exists():
+            target = os.readlink(entry)  # noqa: PTH115 - the text of the link is wanted
+            return Found("dangling", trouble=f"its .git is a link to {target!r:.200}, which is not there")
+        entry = led
         if os.path.isdir(entry):  # noqa: PTH112 - a loop of links or a name that is too long is no folder
             return _opened(entry, places, linked=False)
         if (why := _unusable(entry)) is not None:
             return Found("damaged", trouble=f"its .git {why}")
         text = (_read(entry, places) or "").strip()
         if not text.startswith("gitdir:"):
-            return Found("damaged", trouble="its .git file does not name a folder")
+            return Found("damaged", trouble=f"{_words_for(checkout)} does not name a folder")
         return _followed(text.removeprefix("gitdir:").strip(), checkout, places)
     except OutsideError as error:
         return Found("damaged", trouble=error.message)
@@ -147,12 +151,17 @@ def find(checkout: Path, places: Places) -> Found:
         return Found("damaged", trouble=f"{str(error.filename)!r:.200} cannot be read: {error.strerror}")
 
 
+def _words_for(checkout: Path) -> str:
+    return "the file that its .git leads to" if (checkout / ".git").is_symlink() else "its .git file"
+
+
 def _followed(target: str, checkout: Path, places: Places) -> Found:
     for folder in _candidates(target, checkout, places):
         if os.path.isdir(folder):  # noqa: PTH112 - likewise
             return _opened(folder, places, linked=True)
     return Found(
-        "dangling", trouble=f"its .git file points to {target!r:.200}, which is not there{_beyond(target, places)}"
+        "dangling",
+        trouble=f"{_words_for(checkout)} points to {target!r:.200}, which is not there{_beyond(target, places)}",
     )
 
 

@@ -40,13 +40,21 @@ _MADE = {"file", "folder", "link"}
 
 
 class GivingBack:
-    """One run. `leave_out` is the state folder."""
+    """One run. `leave_out` is the state folder; `bring` makes a folder whose content was not saved, where it can."""
 
-    def __init__(self, record: Record, roots: Sequence[Subject], contents: Contents, leave_out: str) -> None:
+    def __init__(
+        self,
+        record: Record,
+        roots: Sequence[Subject],
+        contents: Contents,
+        leave_out: str,
+        bring: Callable[[Entry], bool],
+    ) -> None:
         self._record = record
         self._roots = roots
         self._contents = contents
         self._leave_out = leave_out
+        self._bring = bring
         self._reasons: dict[str, str] = {}
         self._opened: set[str] = set()
         self._unsaved = {path for path in record.entries if self._is_unsaved(path)}
@@ -147,7 +155,8 @@ class GivingBack:
     def _make_folder(self, old: Entry) -> None:
         place = bytes_of(old.path)
         if old.path in self._unsaved:
-            self._reasons[old.path] = "what was in it was not saved"
+            if not self._bring(old):
+                self._reasons[old.path] = "what was in it was not saved"
             return
         missing = [one for one in parents(old.path) if not os.path.lexists(bytes_of(one))]
         for one in reversed(missing):

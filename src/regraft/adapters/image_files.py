@@ -42,9 +42,8 @@ class Listing:
         self.records: dict[str, str] = {}
         self.owners: dict[str, list[str]] = {}
         self.folders: set[str] = set()
-        self.rows: list[
-            tuple[str, str, str, int, float]
-        ] = []  # (distribution, path, "sha256=...", size, time of RECORD)
+        # (distribution, path, "sha256=...", size, time of RECORD)
+        self.rows: list[tuple[str, str, str, int, float]] = []
 
     def add(self, folder: str, name: str) -> None:
         """`name` is that of a metadata folder, or of an egg-info file."""
@@ -56,20 +55,21 @@ class Listing:
             written = stat_of(record).st_mtime
             for row in csv.reader(text_of(record).splitlines()):
                 if row and row[0]:
-                    owned = self.own(distribution, os.path.join(folder, row[0]))
+                    owned = self.own(distribution, folder, row[0])
                     if len(row) == 3 and "=" in row[1] and row[2].isdigit():
                         self.rows.append((distribution, owned, row[1], int(row[2]), written))
         else:
             for line in text_of(os.path.join(path, "installed-files.txt")).splitlines():
-                self.own(distribution, os.path.join(path, line))
+                self.own(distribution, path, line)
 
-    def own(self, distribution: str, path: str) -> str:
-        owned = os.path.normpath(path)
+    def own(self, distribution: str, folder: str, name: str) -> str:
+        odd = folder == "/" or name[:1] in ("", "/", ".") or name[-1] == "/" or "/." in name or "//" in name
+        owned = os.path.normpath(os.path.join(folder, name)) if odd else folder + "/" + name  # most are plain
         self.owners.setdefault(owned, []).append(distribution)
-        folder = os.path.dirname(owned)
-        while folder not in self.folders and folder != os.path.dirname(folder):
-            self.folders.add(folder)
-            folder = os.path.dirname(folder)
+        above = owned.rpartition("/")[0]
+        while above.strip("/") and above not in self.folders:
+            self.folders.add(above)
+            above = above.rpartition("/")[0]
         return owned
 
     def of(self, path: str) -> list[str]:
@@ -148,7 +148,7 @@ def customs(folder: str) -> Iterator[dict[str, Any]]:
 def loose_in(folder: str, listing: Listing, checkouts: list[str], limit: int) -> Iterator[dict[str, Any]]:
     """Files and folders that an import finds, and that no distribution has a record of; not what is in them again."""
     for name in names_in(folder):
-        path = os.path.join(folder, name)
+        path = folder + "/" + name
         if path in listing.owners or in_checkout(path, checkouts):
             continue
         if is_module(path):

@@ -6,6 +6,10 @@ or {"answer", "import": module name}: that code may print anything, and may end 
 
 from __future__ import annotations
 
+import sys
+
+SOURCES_ALONE, sys.pycache_prefix = sys.pycache_prefix, None  # for the standard library its byte code is good enough
+
 import builtins
 import contextlib
 import importlib
@@ -14,10 +18,11 @@ import itertools
 import json
 import os
 import pkgutil
-import sys
 import traceback
 import types
 from typing import Any, Iterator
+
+sys.pycache_prefix = SOURCES_ALONE
 
 LINE_LIMIT = 500
 SWALLOWED_LIMIT = 200

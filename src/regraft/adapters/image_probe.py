@@ -55,7 +55,7 @@ def describe(request: dict[str, Any], unread: list[str]) -> dict[str, Any]:
     return {
         "version": version_text(sys.version_info),
         "executable": sys.executable,
-        "prefix": sys.prefix,
+        "prefix": os.path.realpath(sys.prefix),
         "purelib": os.path.realpath(sysconfig.get_path("purelib")),
         "platlib": os.path.realpath(sysconfig.get_path("platlib")),
         "scripts": os.path.realpath(sysconfig.get_path("scripts")),
@@ -63,6 +63,7 @@ def describe(request: dict[str, Any], unread: list[str]) -> dict[str, Any]:
         "extension_suffixes": list(importlib.machinery.EXTENSION_SUFFIXES),
         "sys_path": list(sys.path),
         "searched": [os.path.realpath(entry) for entry in sys.path],
+        "folders": folders(),
         "absent": [entry for entry in request["python_path"] if not os.path.exists(entry)],
         "markers": markers(),
         "distributions": installed,
@@ -269,14 +270,32 @@ def commands(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
 # What leads the search
 
 
+def site_folders() -> list[str]:
+    """Those that `site` reads `.pth` files in, whether or not they are there yet."""
+    found = list(site.getsitepackages()) if hasattr(site, "getsitepackages") else [sysconfig.get_path("purelib")]
+    if site.ENABLE_USER_SITE:
+        found.append(site.getusersitepackages())
+    return found
+
+
+def folders() -> list[str]:
+    """Where a distribution or a module can come from, outside the standard library."""
+    standard = {os.path.realpath(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")}
+    sites = [os.path.realpath(folder) for folder in site_folders()]
+    searched = [os.path.realpath(entry) for entry in sys.path]
+    others = [
+        one
+        for one in searched
+        if not ({one, os.path.dirname(one)} & standard or standard_zip(one)) and one not in sites
+    ]
+    return list(dict.fromkeys([*sites, *others]))
+
+
 def path_files() -> list[dict[str, Any]]:
     """The `.pth` files that `site` reads at start, and their lines."""
-    folders = list(site.getsitepackages()) if hasattr(site, "getsitepackages") else [sysconfig.get_path("purelib")]
-    if site.ENABLE_USER_SITE:
-        folders.append(site.getusersitepackages())
     found: list[dict[str, Any]] = []
     seen: set[str] = set()
-    for folder in folders:
+    for folder in site_folders():
         real = os.path.realpath(folder)
         if real in seen or not os.path.isdir(real):
             continue

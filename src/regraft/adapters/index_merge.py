@@ -4,13 +4,12 @@
 """
 
 import os
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from regraft.adapters import temporary
 from regraft.adapters.git import At, Git
 from regraft.adapters.process import Completed
 from regraft.core.patch_paths import include_pattern
@@ -44,7 +43,7 @@ class _Merging(Struct, frozen=True):
 
     def made(self) -> bytes:
         one = self.merge
-        folder = Path(tempfile.mkdtemp(prefix="merge-", dir=self.git.folder))
+        folder = temporary.folder(self.git.folder, "merge-")
         mode, ours = self._entry(self.at, one.old_path)
         patched = replace(self.at, index=folder / "index")
         self._run(["update-index", "-z", "--index-info"], _line(mode, one.base, one.old_path), at=patched)

@@ -1,4 +1,7 @@
-"""Runs install commands: each in a group of its own, under the lock, for a bounded time, heard line by line."""
+"""Runs install commands: each in a group of its own, under the lock, for a bounded time.
+
+What one says is told where it failed: its last lines.
+"""
 
 import sys
 import time
@@ -7,16 +10,18 @@ from collections.abc import Callable, Mapping
 
 from regraft.adapters import proc, process
 from regraft.adapters.places import Places
+from regraft.adapters.state_folder import VARIABLE
 from regraft.core import apply_install
 from regraft.core.apply_values import Ran, Step
 from regraft.core.journal import Running
 from regraft.core.manifest import Image
+from regraft.errors import OutsideError
 
 TAIL = 40  # lines
 
 
 class InstallCommands:
-    """`flows.ports.Commands`. `environ` is the environment that regraft was started with; `say` is given each line."""
+    """`flows.ports.Commands`. `environ` is the environment that regraft was started with; `say` is given a line."""
 
     def __init__(self, environ: Mapping[str, str], places: Places, say: Callable[[str], None]) -> None:
         self._environ = environ
@@ -46,19 +51,32 @@ class InstallCommands:
         )
         tail: deque[str] = deque(maxlen=TAIL)
 
-        def heard(line: bytes) -> None:
-            text = line.decode("utf-8", "backslashreplace")
-            tail.append(text[:2000])
-            self._say(text)
-
         begin = time.time_ns()
-        done = process.stream(
-            argv,
-            env=env,
-            cwd=folder,
-            timeout=image.install_timeout,
-            on_start=lambda pid: started(Running(pid, pid, proc.start_ticks(pid) or 0, argv)),
-            on_line=heard,
-            keep=(lock,),
+        try:
+            done = process.stream(
+                argv,
+                env=env,
+                cwd=folder,
+                timeout=image.install_timeout,
+                on_start=lambda pid: started(Running(pid, pid, proc.start_ticks(pid) or 0, argv)),
+                on_line=lambda line: tail.append(line.decode("utf-8", "backslashreplace")[:2000]),
+                keep=(lock,),
+            )
+        finally:
+            ended = _end_left_over(argv, lock, run)
+        if done.returncode != 0:
+            for line in tail:
+                self._say(line)
+        return Ran(argv, done.returncode, tuple(tail), begin, time.time_ns(), done.left_running or ended)
+
+
+def _end_left_over(argv: tuple[str, ...], lock: int, run: str) -> bool:
+    """End who left the command's group, and say whether there was anybody. OutsideError `still-running`."""
+    ended, left = proc.end_all(lambda: proc.left_over(lock, f"{VARIABLE}={run}"))
+    if left:
+        pid = min(left)
+        message = (
+            f"`{apply_install.shown(argv)}` left process {pid} ({proc.command_line(pid)!r:.200}), which cannot be ended"
         )
-        return Ran(argv, done.returncode, tuple(tail), begin, time.time_ns(), done.left_running)
+        raise OutsideError("still-running", message, hint="end it, and look what it wrote, before you use this machine")
+    return bool(ended)

@@ -3,8 +3,8 @@
 import json
 import os
 import re
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from regraft.adapters import disk, process
 from regraft.adapters.places import Places
 from regraft.adapters.process import Completed
+from regraft.adapters.temporary import TemporaryFolder
 from regraft.core.baseline import Site
 from regraft.core.checkout_tree import clean_text
 from regraft.core.manifest import Image
@@ -41,6 +42,9 @@ COMPILED = 10_000  # sources of one checkout that are compiled, to compare byte 
 _DROPPED = regex(r"(?:PYTHON|GIT_|VIRTUAL_ENV|PIP_|__PYVENV).*", re.DOTALL)
 
 
+Asked = Callable[[], tuple[Completed, Any]]  # waits for a program's end, and for its answer
+
+
 class Machine:
     """`flows.ports.Interpreter`: a fresh process for each question, in an empty folder, that writes no byte code.
 
@@ -59,24 +63,52 @@ class Machine:
 
         Raises OutsideError: missing-interpreter, old-interpreter, broken-interpreter, and what `process.run` raises.
         """
+        with self.describing(image, modules, distributions) as described:
+            return described()
+
+    @contextmanager
+    def describing(
+        self, image: Image, modules: Sequence[str] | None, distributions: Sequence[str]
+    ) -> Iterator[Callable[[], Environment]]:
+        """The same in two steps: the interpreter is at work from the beginning, what is yielded waits for its answer."""
         python_path = [str(self._places.of(entry)) for entry in image.python_path]
         request = {"python_path": python_path, "distributions": [*distributions]}
-        completed, answer = self._ask(image, "image_probe.py", request)
+        folders = [self._places.project, *(self._places.of(baked.path) for baked in image.baked.values())]
+        given = {"checkouts": [os.path.realpath(folder) for folder in folders], "limit": READ_LIMIT}
+        failed: OutsideError | None = None
+        with ExitStack() as stack:
+            try:
+                probe = stack.enter_context(self._asking(image, "image_probe.py", request))
+                files = (
+                    stack.enter_context(self._asking(image, "image_files.py", given)) if modules is not None else None
+                )
+            except OutsideError as error:
+                failed = error
+
+            def described() -> Environment:
+                if failed is not None:
+                    raise failed
+                return self._described(image, modules, python_path, probe, files)
+
+            yield described
+
+    def _described(
+        self, image: Image, modules: Sequence[str] | None, python_path: list[str], probe: Asked, files: Asked | None
+    ) -> Environment:
+        completed, answer = probe()
         if not isinstance(answer, dict):
             raise self._broken(image, completed)
         if "too_old" in answer:
             raise _too_old(image.python, str(answer["too_old"]))
         wanted = dict.fromkeys([*(modules or ()), *(one["module"] for one in answer["commands"])])
         found: Any = []
-        files: Any = {}
-        if modules is not None:
+        held: Any = {}
+        if files is not None:
             asked, found = self._ask(image, "image_imports.py", {"find": [*wanted]})
             if not isinstance(found, list):
                 raise self._broken(image, asked)
-            folders = [self._places.project, *(self._places.of(baked.path) for baked in image.baked.values())]
-            given = {"checkouts": [os.path.realpath(folder) for folder in folders], "limit": READ_LIMIT}
-            ended, files = self._ask(image, "image_files.py", given)
-            if not isinstance(files, dict):
+            ended, held = files()
+            if not isinstance(held, dict):
                 raise self._broken(image, ended)
         complaints = completed.stderr.decode("utf-8", "backslashreplace")[-COMPLAINTS:].strip()
         looked = {one["name"]: _module(one) for one in found} if modules is not None else None
@@ -85,11 +117,11 @@ class Machine:
         seen = _environment(answer, looked, tuple(python_path), ambient, complaints, project)
         if modules is None:
             return seen
-        records = files["records"]
+        records = held["records"]
         return replace(
             seen,
             distributions=tuple(replace(one, record=records.get(one.metadata)) for one in seen.distributions),
-            site=msgspec.convert({**files, "records": {}}, Site),
+            site=msgspec.convert({**held, "records": {}}, Site),
             ambient_modules=tuple(_in_front(ambient or "", python_path, modules)),
         )
 
@@ -140,7 +172,20 @@ class Machine:
         from_sources: bool = False,
     ) -> tuple[Completed, Any]:
         """How the program ended, and its answer: None where it gave none."""
-        with tempfile.TemporaryDirectory(prefix="regraft-probe-") as folder:
+        with self._asking(image, program, request, stdin=stdin, from_sources=from_sources) as asked:
+            return asked()
+
+    @contextmanager
+    def _asking(
+        self,
+        image: Image,
+        program: str,
+        request: Mapping[str, Any],
+        *,
+        stdin: bytes = b"",
+        from_sources: bool = False,
+    ) -> Iterator[Asked]:
+        with TemporaryFolder("regraft-probe-") as folder, ExitStack() as stack:
             neutral = Path(folder, "neutral")
             neutral.mkdir()
             answer = Path(folder, "answer")
@@ -149,19 +194,28 @@ class Machine:
             env = self._env(image)
             if from_sources:
                 env["PYTHONPYCACHEPREFIX"] = str(Path(folder, "no-byte-code"))
+            running = process.begun(argv, env=env, cwd=str(neutral), stdin=stdin, timeout=self._timeout)
             try:
-                completed = process.run(argv, env=env, cwd=str(neutral), stdin=stdin, timeout=self._timeout)
+                end = stack.enter_context(running)
             except OutsideError as error:
-                if error.code == "missing-program":
-                    raise OutsideError(
-                        "missing-interpreter",
-                        f"there is no interpreter at {argv[0]!r:.200}",
-                        hint=f"look whether images.{image.name}.python names the image's interpreter",
-                    ) from None
-                if error.code != "too-much-output":
+                if error.code != "missing-program":
                     raise
-                completed = Completed(tuple(argv), 0, b"", b"")
-            return completed, _read(answer)
+                raise OutsideError(
+                    "missing-interpreter",
+                    f"there is no interpreter at {argv[0]!r:.200}",
+                    hint=f"look whether images.{image.name}.python names the image's interpreter",
+                ) from None
+
+            def asked() -> tuple[Completed, Any]:
+                try:
+                    completed = end()
+                except OutsideError as error:
+                    if error.code != "too-much-output":
+                        raise
+                    completed = Completed(tuple(argv), 0, b"", b"")
+                return completed, _read(answer)
+
+            yield asked
 
     def _env(self, image: Image) -> dict[str, str]:
         env = {name: value for name, value in self._environ.items() if not _DROPPED.fullmatch(name)}
@@ -273,6 +327,7 @@ def _environment(  # noqa: PLR0913, PLR0917 - one value for each place that a fa
         ),
         complaints=complaints,
         extension_suffixes=tuple(answer["extension_suffixes"]),
+        folders=tuple(answer["folders"]),
         project=project,
     )
 

@@ -4,11 +4,13 @@ The objects are borrowed by a scratch repository (objects/info/alternates) whose
 that what is missing stays missing and is an error, never a silent fetch; and what is written stays in it.
 """
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, Self
 
+from msgspec import Struct, field
+
+from regraft.adapters import temporary
 from regraft.adapters.bare_repository import make_bare
 from regraft.adapters.git import At, Git
 from regraft.adapters.process import Completed
@@ -25,15 +27,22 @@ _PACK = regex(r"pack-([0-9a-f]+)\.(?:pack|idx)")
 _LOOSE = regex(r"[0-9a-f]{38}|[0-9a-f]{62}")
 
 
+class Seen(Struct, frozen=True):
+    """What was found in a repository already. A hash names one thing for ever, and nothing goes away while regraft runs."""
+
+    trees: dict[Commit, Tree] = field(default_factory=dict)
+    objects: set[Blob] = field(default_factory=set)
+
+
 class ObjectStore:
     """The objects of one bare repository, whether or not it is whole."""
 
-    def __init__(self, git: Git, git_dir: Path) -> None:
+    def __init__(self, git: Git, git_dir: Path, seen: Seen | None = None) -> None:
         self._git = git
         self._folders: tuple[Path, ...] = (git_dir / "objects",)
         self._shallow: Path | None = git_dir / "shallow"
         self._scratch: Path | None = None
-        self._trees: dict[Commit, Tree] = {}  # what a hash names never changes
+        self._seen = seen or Seen()
         self._listings: dict[Tree, tuple[Entry, ...]] = {}
 
     @classmethod
@@ -51,9 +60,9 @@ class ObjectStore:
 
     def commit_tree(self, commit: Commit) -> Tree:
         """The tree of a commit. Raises OutsideError: missing-objects, not-a-commit."""
-        if commit not in self._trees:
-            self._trees[commit] = self._commit_tree(commit)
-        return self._trees[commit]
+        if commit not in self._seen.trees:
+            self._seen.trees[commit] = self._commit_tree(commit)
+        return self._seen.trees[commit]
 
     def _commit_tree(self, commit: Commit) -> Tree:
         [(_, kind, _), (oid, _, _)] = self._described([commit, f"{commit}^{{tree}}"])
@@ -128,14 +137,17 @@ class ObjectStore:
 
     def missing(self, oids: Sequence[Blob]) -> tuple[Blob, ...]:
         """Those of the objects that are not here, in their order, each once."""
-        wanted = list(dict.fromkeys(oids))
+        wanted = [oid for oid in dict.fromkeys(oids) if oid not in self._seen.objects]
         described = self._described(wanted)
-        return tuple(oid for oid, (_, kind, _) in zip(wanted, described, strict=True) if kind == "missing")
+        missing = tuple(oid for oid, (_, kind, _) in zip(wanted, described, strict=True) if kind == "missing")
+        self._seen.objects.update(wanted)
+        self._seen.objects.difference_update(missing)
+        return missing
 
     def read_tree(self, commit: Commit) -> ScratchIndex:
         """An index of its own that holds the commit's tree. Raises OutsideError: missing-objects."""
         scratch = self._repository()
-        path = Path(tempfile.mkdtemp(prefix="index-", dir=scratch), "index")
+        path = temporary.folder(scratch, "index-") / "index"
         self._run(["read-tree", commit], index=path)
         return ScratchIndex(self._git, scratch, path)
 
@@ -166,7 +178,7 @@ class ObjectStore:
 
     def config_list(self, text: bytes) -> tuple[tuple[str, str], ...] | str:
         """The (key, value) pairs of a file in git's configuration format, or what git says is wrong with it."""
-        path = Path(tempfile.mkdtemp(prefix="config-", dir=self._repository()), "text")
+        path = temporary.folder(self._repository(), "config-") / "text"
         path.write_bytes(text)
         arguments = ["config", "--file", str(path), "--no-includes", "--null", "--list"]
         completed = self._git.run(arguments, At(git_dir=self._repository()))
@@ -200,7 +212,7 @@ class ObjectStore:
     def _repository(self) -> Path:
         """The scratch repository, made when it is first needed; a history that got deeper since is followed."""
         if self._scratch is None:
-            path = Path(tempfile.mkdtemp(prefix="objects-", dir=self._git.folder))
+            path = temporary.folder(self._git.folder, "objects-")
             form = _format(self._folders)
             if form == "sha1":
                 make_bare(path)

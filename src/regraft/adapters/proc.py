@@ -5,10 +5,11 @@ import os
 import re
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 GRACE = 5.0  # seconds between SIGTERM and SIGKILL
+ROUNDS = 3  # how often processes that start others are ended
 
 _PROC = Path("/proc")
 _LOCK = re.compile(rb"^lock:\t\d+: FLOCK\s+\S+\s+\S+\s+(\d+)\s", re.MULTILINE)
@@ -54,16 +55,33 @@ def _lock_of(pid: int, name: str, device: int, inode: int) -> int | None:
     return None
 
 
-def members(group: int, variable: str) -> set[int]:
-    """The processes of a group that have `NAME=value` in the environment that they were started with."""
+def marked(variable: str) -> set[int]:
+    """The processes that have `NAME=value` in the environment that they were started with, in whatever group they are."""
+    mark = b"\0" + variable.encode() + b"\0"
     found = set()
     for pid in _pids():
-        fields = _stat(pid)
-        if fields and fields[0] not in {"Z", "X"} and int(fields[2]) == group:
-            with contextlib.suppress(OSError):
-                if variable.encode() in (_PROC / str(pid) / "environ").read_bytes().split(b"\0"):
-                    found.add(pid)
+        with contextlib.suppress(OSError):
+            if mark in b"\0" + (_PROC / str(pid) / "environ").read_bytes() and start_ticks(pid) is not None:
+                found.add(pid)
     return found
+
+
+def end_all(find: Callable[[], set[int]]) -> tuple[set[int], set[int]]:
+    """(those that were found and ended, those that are there in spite of that)."""
+    ended: set[int] = set()
+    for _ in range(ROUNDS):
+        found = find()
+        if not found:
+            return ended, set()
+        end(found)
+        ended |= found
+    return ended, find()
+
+
+def left_over(lock: int, variable: str) -> set[int]:
+    """Who came of a command, by the lock that it was given or by the mark in its environment."""
+    found = os.fstat(lock)
+    return lock_holders(found.st_dev, found.st_ino)[1] | marked(variable)
 
 
 def _pids() -> Iterator[int]:

@@ -5,16 +5,15 @@ import os
 import select
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import BufferedReader
-from typing import IO
+from typing import IO, BinaryIO
 
 from msgspec import Struct
 
-from regraft.adapters import effects
+from regraft.adapters import effects, temporary
 from regraft.errors import OutsideError
 
 OUTPUT_LIMIT = 256 * 1024 * 1024
@@ -45,32 +44,67 @@ def run(  # noqa: PLR0913 - keyword-only, and each one is a limit that a caller 
     `keep` are open files that the program inherits: a lock that is to live as long as the program does.
     Raises OutsideError: missing-program, no-permission, timed-out, too-much-output, no-such-folder.
     """
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        given.write(stdin)
-        given.seek(0)
-        streams = {"stdin": given.fileno(), "stdout": out.fileno(), "stderr": err.fileno()}
+    with begun(argv, env=env, cwd=cwd, stdin=stdin, timeout=timeout, limit=limit, keep=keep) as end:
+        return end()
+
+
+@contextlib.contextmanager
+def begun(  # noqa: PLR0913 - as for `run`
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: str | None = None,
+    stdin: bytes = b"",
+    timeout: float | None = None,
+    limit: int = OUTPUT_LIMIT,
+    keep: Sequence[int] = (),
+) -> Iterator[Callable[[], Completed]]:
+    """`run` in two steps: the program runs while the caller does something else, and what is yielded waits for its end.
+
+    It is killed with its group where the caller leaves without having waited.
+    """
+    deadline = time.monotonic() + timeout if timeout is not None else None
+    with temporary.file() as out, temporary.file() as err, _given(stdin) as given:
+        streams = {"stdin": given, "stdout": out.fileno(), "stderr": err.fileno()}
         process = _start(argv, env=env, cwd=cwd, keep=keep, **streams)
+
+        def end() -> Completed:
+            try:
+                _await(process, None if deadline is None else max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                raise OutsideError(
+                    "timed-out",
+                    f"{_name(argv)} gave no answer within {timeout:g} seconds",
+                    hint="look whether the server or the disk behind it answers, then run again",
+                ) from None
+            return Completed(tuple(argv), process.returncode, *(_said(argv, one, limit) for one in (out, err)))
+
         try:
             with effects.running(process.pid):
-                _await(process, timeout)
-        except subprocess.TimeoutExpired:
-            _kill_group(process)
-            raise OutsideError(
-                "timed-out",
-                f"{_name(argv)} gave no answer within {timeout:g} seconds",
-                hint="look whether the server or the disk behind it answers, then run again",
-            ) from None
-        except BaseException:
-            _kill_group(process)
-            raise
-        said = []
-        for stream in (out, err):
-            size = stream.seek(0, os.SEEK_END)
-            if size > limit:
-                raise OutsideError("too-much-output", f"{_name(argv)} wrote {size} bytes; at most {limit} are read")
-            stream.seek(0)
-            said.append(stream.read())
-    return Completed(tuple(argv), process.returncode, said[0], said[1])
+                yield end
+        finally:
+            if process.returncode is None:
+                _kill_group(process)
+
+
+def _said(argv: Sequence[str], stream: BinaryIO, limit: int) -> bytes:
+    size = stream.seek(0, os.SEEK_END)
+    if size > limit:
+        raise OutsideError("too-much-output", f"{_name(argv)} wrote {size} bytes; at most {limit} are read")
+    stream.seek(0)
+    return stream.read()
+
+
+@contextlib.contextmanager
+def _given(data: bytes) -> Iterator[int]:
+    """A standard input that holds these bytes."""
+    if not data:
+        yield subprocess.DEVNULL
+        return
+    with temporary.file() as stream:
+        stream.write(data)
+        stream.seek(0)
+        yield stream.fileno()
 
 
 def _await(process: "subprocess.Popen[bytes]", timeout: float | None) -> None:
@@ -124,7 +158,7 @@ def piped(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, timeout: flo
 
     Raises OutsideError: missing-program, no-permission, no-such-folder, not-started.
     """
-    with tempfile.TemporaryFile() as err:
+    with temporary.file() as err:
         pipe = subprocess.PIPE
         process = _start(argv, env=env, cwd=cwd, stdin=pipe, stdout=pipe, stderr=err.fileno())
         found = Piped(_name(argv), process, err)

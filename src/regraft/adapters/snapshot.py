@@ -2,38 +2,24 @@
 
     snapshot/record       what stood at each path: a JSON line each, a head before them, their digest at the end
     snapshot/content/     each file's bytes once, under their sha256
+    snapshot/left         what stood there when the apply had come to its end (adapters.newer)
 
 The record is written last, and whole: without one nothing was changed yet.
 """
 
-import hashlib
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import msgspec
-from msgspec import Struct
-
-from regraft.adapters import copying, effects, files
+from regraft.adapters import copying, effects, files, held, moved, newer, record_file
 from regraft.adapters.giving_back import GivingBack
+from regraft.adapters.record_file import SCHEMA, Head, Stored
 from regraft.adapters.tree_walk import walk
 from regraft.core.journal import Subject
-from regraft.core.tree_record import Entry, Record, clean, escape, is_at_or_below, is_untouched, is_young, unescape
+from regraft.core.restored import Kept
+from regraft.core.tree_record import Change, Entry, Record, clean, is_at_or_below, is_young
 from regraft.errors import OutsideError, RefusedError
-
-SCHEMA = "regraft.snapshot/1"
-
-
-class Head(Struct, frozen=True):
-    schema: str
-    since: int
-    roots: tuple[Subject, ...]  # as they were found: through no link, and what a link led to as well
-
-
-class Stored(Struct, frozen=True):
-    head: Head
-    record: Record
 
 
 class Snapshot:
@@ -47,6 +33,7 @@ class Snapshot:
         self._folder = state / "snapshot"
         self._root = os.path.realpath(root) if root is not None else None
         self._contents = copying.Contents(self._folder / "content")
+        self._left = newer.Left(self._state)
 
     def take(self, subjects: Sequence[Subject]) -> Record:
         old = self._load()
@@ -63,7 +50,7 @@ class Snapshot:
         entries = {**old.record.entries, **saved} if old else saved
         stored = Stored(Head(SCHEMA, old.head.since if old else since, (*known, *roots)), Record(entries, 0))
         os.sync()  # the copies are on the disk before the record says that they are
-        files.write(self._folder / "record", _encode(stored))
+        files.write(self._folder / "record", record_file.encode(stored))
         return Record(entries, stored.head.since)
 
     def scan(self, subjects: Sequence[Subject], *, content: bool) -> Record:
@@ -79,7 +66,14 @@ class Snapshot:
     def changed_since(self, before: Record, subjects: Sequence[Subject]) -> Record:
         found = self.scan(subjects, content=False)
         try:
-            return Record(compared(before, found.entries), found.since)
+            return Record(newer.compared(before, found.entries), found.since)
+        except OSError as error:
+            raise files.outside(error, clean(os.fsdecode(error.filename or b""))) from None
+
+    def hold(self, subjects: Sequence[Subject]) -> Callable[[], tuple[str, ...]]:
+        """An open folder keeps its identity, also on a file system that makes inodes up as they are asked for."""
+        try:
+            return held.hold([one.path for one in self._roots(subjects)])
         except OSError as error:
             raise files.outside(error, clean(os.fsdecode(error.filename or b""))) from None
 
@@ -93,7 +87,26 @@ class Snapshot:
                 hint="make the image anew; `regraft restore --forget` drops the note of what was done to it",
             )
         self._check_inside(stored)
-        return GivingBack(stored.record, stored.head.roots, self._contents, self._state).run()
+        gone = moved.Moved(stored, str(self._folder), self._root)
+        named = GivingBack(stored.record, stored.head.roots, self._contents, self._state, gone.bring).run()
+        if not named:
+            self._left.forget()
+        return named
+
+    def note(self) -> None:
+        stored = self._load()
+        if stored is not None:
+            self._left.note(stored)
+
+    def newer(self) -> tuple[Change, ...] | None:
+        stored = self._load()
+        if stored is None:
+            return None
+        self._check_inside(stored)
+        return self._left.newer(stored)
+
+    def keep(self, found: Sequence[Change], run: str) -> Kept:
+        return newer.keep(self._state, found, run)
 
     def _check_inside(self, stored: "Stored") -> None:
         """An install ran as this user, and may have written in the record: what it names is looked at again."""
@@ -135,11 +148,11 @@ class Snapshot:
             for folder in (self._folder, content):
                 if not folder.is_dir():
                     effects.mkdir(str(folder), 0o700)
-            held = os.statvfs(content)
+            space = os.statvfs(content)
         except OSError as error:
             raise files.outside(error, str(content)) from None
         needed = sum(entry.size for entry in entries.values())
-        free = held.f_bavail * held.f_frsize
+        free = space.f_bavail * space.f_frsize
         largest = max((one for one in entries.values() if one.kind == "file"), key=lambda one: one.size, default=None)
         if needed > free and largest is not None and not copying.can_clone(largest.path, content):
             raise OutsideError(
@@ -169,31 +182,7 @@ class Snapshot:
         return saved
 
     def _load(self) -> Stored | None:
-        path = self._folder / "record"
-        try:
-            data = path.read_bytes()
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise files.outside(error, str(path)) from None
-        try:
-            return _decode(data)
-        except (ValueError, msgspec.MsgspecError) as error:
-            hint = "make the image anew; `regraft restore --forget` drops the note of what was done to it"
-            message = f"the list of what was saved is damaged, so nothing was given back: {str(error)[:200]}"
-            raise RefusedError("damaged-snapshot", message, where=str(path), hint=hint) from None
-
-
-def compared(before: Record, found: Mapping[str, Entry]) -> dict[str, Entry]:
-    """The entries of `found`, with digests where the stat alone does not prove that a file is the one of `before`."""
-    entries = {}
-    for path, entry in found.items():
-        old = before.entries.get(path)
-        is_open = old is not None and old.kind == entry.kind == "file" and old.size == entry.size
-        if is_open and old is not None and not is_untouched(old, entry, before.since):
-            entry = _digested(entry)  # noqa: PLW2901 - the same entry, completed
-        entries[path] = entry
-    return entries
+        return record_file.read(self._folder / "record")
 
 
 def _digested(entry: Entry) -> Entry:
@@ -204,42 +193,6 @@ def _digested(entry: Entry) -> Entry:
 
 def _covers(root: Subject, path: str) -> bool:
     return is_at_or_below(path, root.path) if root.recursive else path == root.path
-
-
-def _encode(stored: Stored) -> bytes:
-    head = msgspec.json.encode(
-        Head(
-            stored.head.schema,
-            stored.head.since,
-            tuple(Subject(one.kind, escape(one.path), one.recursive) for one in stored.head.roots),
-        )
-    )
-    lines = [head]
-    for entry in stored.record.entries.values():
-        target = None if entry.target is None else escape(entry.target)
-        lines.append(msgspec.json.encode(entry._replace(path=escape(entry.path), target=target)))
-    body = b"\n".join(lines) + b"\n"
-    return body + hashlib.sha256(body).hexdigest().encode() + b"\n"
-
-
-def _decode(data: bytes) -> Stored:
-    body, _, digest = data[:-1].rpartition(b"\n")
-    body += b"\n"
-    if data[-1:] != b"\n" or hashlib.sha256(body).hexdigest().encode() != digest:
-        raise ValueError("it does not have its digest")
-    first, *lines = body[:-1].split(b"\n")
-    head = msgspec.json.decode(first, type=Head)
-    if head.schema != SCHEMA:
-        raise ValueError(f"its schema is {head.schema!r:.80}")
-    roots = tuple(Subject(one.kind, unescape(one.path), one.recursive) for one in head.roots)
-    decoder = msgspec.json.Decoder(Entry)
-    entries = {}
-    for line in lines:
-        entry = decoder.decode(line)
-        target = None if entry.target is None else unescape(entry.target)
-        entry = entry._replace(path=unescape(entry.path), target=target)
-        entries[entry.path] = entry
-    return Stored(Head(head.schema, head.since, roots), Record(entries, head.since))
 
 
 def _size(count: int) -> str:

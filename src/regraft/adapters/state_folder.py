@@ -4,6 +4,7 @@
     journal.json    how far it came
     snapshot/       the baseline (adapters.snapshot)
     aside/          files that were moved out of the way
+    kept/           copies of what was made after an apply, and went with a restore (adapters.newer); never removed
 
 The folder is its owner's alone. No part of it may be a link: what it says is done, with the rights of whoever restores.
 """
@@ -23,13 +24,11 @@ from msgspec import Struct
 
 from regraft.adapters import effects, files, proc
 from regraft.core.document import LIMIT
-from regraft.core.journal import Journal, decode_journal, encode_journal
+from regraft.core.journal import SCHEMA, Journal, decode_journal, encode_journal, other_version
 from regraft.core.observation import quoted
 from regraft.errors import InputError, OutsideError, RefusedError
 
 VARIABLE = "REGRAFT_RUN"
-
-ROUNDS = 3  # how often commands that start others are ended
 
 _POLL = 0.05
 
@@ -106,6 +105,13 @@ class StateDirectory:
         try:
             return decode_journal(data, str(self._journal))
         except InputError as error:
+            version = other_version(data)
+            if version is not None:
+                message = f"another version of regraft wrote this: its format is {version}, and this one reads {SCHEMA}"
+                hint = (
+                    "restore with the version that applied; `regraft restore --forget` drops the note of what was done"
+                )
+                raise RefusedError("other-version", message, where=str(self._journal), hint=hint) from None
             raise self._damaged(error) from None
 
     def _damaged(self, error: InputError) -> RefusedError:
@@ -184,29 +190,28 @@ class StateDirectory:
             takers, heirs = proc.lock_holders(found.st_dev, found.st_ino)
             if not takers and not heirs and _taken(handle):
                 return
-            if takers or not heirs or not end_orphans or rounds == ROUNDS:
+            if takers or not heirs or not end_orphans or rounds == proc.ROUNDS:
                 raise self._locked(handle, takers | heirs)
             proc.end(heirs)
             rounds += 1
 
     def _wait_for_commands(self, deadline: float, *, end_orphans: bool) -> None:
-        """The children of an install's own children may have dropped the lock; its group tells them all."""
+        """The children of an install's own children may have dropped the lock; the mark in their environment tells them."""
         try:
             journal = self.read()
         except RefusedError:
             return
-        if journal is None or journal.process is None:
+        if journal is None:
             return
         mark = f"{VARIABLE}={journal.run}"
-        while pids := proc.members(journal.process.group, mark):
+        while pids := proc.marked(mark):
             if time.monotonic() < deadline:
                 time.sleep(_POLL)
                 continue
             if not end_orphans:
                 raise self._locked(None, pids)
-            proc.end(pids)
-            left = proc.members(journal.process.group, mark)
-            if left & pids:
+            _, left = proc.end_all(lambda: proc.marked(mark))
+            if left:
                 raise self._locked(None, left)
 
     def _sign(self, handle: int) -> None:

@@ -40,11 +40,12 @@ def look(path: str) -> Entry | None:
 
 
 def entry_of(path: bytes, found: os.stat_result, sha256: str | None = None) -> Entry:
-    kind = _KINDS.get(stat.S_IFMT(found.st_mode), "device")
+    mode = found.st_mode
+    kind = _KINDS.get(mode & 0o170000, "device")
     return Entry(
-        text_of(path),
+        path.decode("utf-8", "surrogateescape"),
         kind,
-        stat.S_IMODE(found.st_mode),
+        mode & 0o7777,
         found.st_uid,
         found.st_gid,
         found.st_size if kind == "file" else 0,
@@ -108,8 +109,10 @@ def _below(
                     except FileNotFoundError:
                         continue
                     found.setdefault(entry.path, entry)
+                    if entry.kind != "folder":
+                        continue
                     is_shut = one.path in shut or (inside and _is_unsaved(folder, one.name))
-                    if entry.kind == "folder" and not is_shut:
+                    if not is_shut:
                         waiting.append((one.path, inside or one.name == b".git"))
         except FileNotFoundError:
             continue

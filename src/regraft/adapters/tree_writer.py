@@ -62,7 +62,9 @@ class TreeFolders:
         place = self._places.of(path)
         with _disk(place):
             git = self._repository(place).git
-        elsewhere = [one for one in dict.fromkeys((git.folder, git.common)) if not one.is_relative_to(place)]
+            folders = dict.fromkeys(Path(os.path.realpath(one)) for one in (git.folder, git.common))
+            real = Path(os.path.realpath(place))
+        elsewhere = [one for one in folders if not one.is_relative_to(real)]
         return (Subject("checkout", str(place)), *(Subject("git-dir", str(one)) for one in elsewhere))
 
     def fetch(self, target: Target) -> None:
@@ -172,6 +174,13 @@ class _Write:
     def _files(self, tree: _Tree, tracked: Mapping[str, Entry]) -> bool:
         content = Content(tree.place, tree.repository.objects, self._open, self._folders.memory)
         todo = content.to_change(tree.expected, tracked)
+        if todo.in_the_way:
+            shown = clean_text(self._below(tree, todo.in_the_way[0]))
+            message = (
+                f"{self._target.dependency}: an untracked repository stands where the plan has files: {shown!r:.200}"
+            )
+            hint = "remove it, or move it away as a whole, then run again"
+            raise RefusedError("in-the-way", message, where=self._target.path, hint=hint)
         disk = TreeFiles(tree.place, self._aside / os.path.relpath(tree.place, self._root))
         for path in (*todo.left_over, *todo.wrong):
             disk.drop_byte_code(path)

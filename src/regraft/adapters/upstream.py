@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from regraft.adapters.git import Git
+from regraft.adapters.object_store import Seen
 from regraft.adapters.scratch import Scratch, said
 from regraft.core import remote_failures
 from regraft.core.objects import Blob, Commit, Tree, parse_commit, parse_tree
@@ -35,6 +36,7 @@ class GitUpstream:
         self._scratch = Scratch(git, project, environ)
         self._numbers: dict[str, int] = {}
         self.store: Path = git.folder / STORE
+        self.seen = Seen()  # what is known to be in `store`
 
     def ls_remote(self, remote: Remote) -> tuple[Tip, ...]:
         completed = self._scratch.call(remote, ["ls-remote", "--quiet", "--heads", "--tags"], self._scratch.made(STORE))
@@ -120,6 +122,7 @@ class GitUpstream:
         if lost:
             message = f"the server does not hand out {len(lost)} of {len(wanted)} files, {lost[0]} first"
             raise OutsideError("missing-blobs", message, where=public(url), hint="run again")
+        self.seen.objects.update(wanted)
 
     def _fetch_files(self, remote: Remote, names: Sequence[Blob], needed: Collection[Blob]) -> bool:
         """False where the server hands out tips only. One that it does not have keeps it from handing out any."""
@@ -172,6 +175,7 @@ class GitUpstream:
             commit, tree = kinds[f"{name}^{{commit}}"], kinds[f"{name}^{{tree}}"]
             if commit[1] == "commit" and tree[1] == "tree":
                 commits[want] = parse_commit(commit[0]), parse_tree(tree[0])
+                self.seen.trees[commits[want][0]] = commits[want][1]
             elif kinds[name][1] != "missing":
                 others[want] = kinds[name][1]
         return commits, others

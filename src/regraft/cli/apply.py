@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regraft.adapters import files
-from regraft.cli.arguments import seconds
-from regraft.cli.receipts import print_receipt, publish, read_plan
+from regraft.cli.arguments import add_machine_options, names_of_root, real_root, seconds
+from regraft.cli.receipts import check_image, print_receipt, publish, read_plan
 from regraft.cli.wiring import Project, applier, open_project
 from regraft.core.plan import Plan
 
@@ -26,8 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def configure_apply(parser: argparse.ArgumentParser) -> None:
     """What `replay` has too."""
-    parser.add_argument("--root", metavar="DIR", help="the image's absolute paths are below this folder")
-    parser.add_argument("--receipt", metavar="FILE", help="write what was found here")
+    add_machine_options(parser)
     parser.add_argument(
         "--snapshot",
         action=argparse.BooleanOptionalAction,
@@ -54,6 +53,7 @@ def apply_plan(plan: Plan, project: Project, args: argparse.Namespace) -> int:
     from regraft.flows.baselines import baseline_of  # noqa: PLC0415
     from regraft.render import safe  # noqa: PLC0415
 
+    check_image(plan, args.image)
     gc.disable()  # a short process with a hundred thousand small values that all live to its end
     started = time.monotonic()
     environ = dict(os.environ)
@@ -62,7 +62,7 @@ def apply_plan(plan: Plan, project: Project, args: argparse.Namespace) -> int:
         snapshot=args.snapshot if args.snapshot is not None else bool(args.root) or not environ.get("CI"),
         wait=args.wait,
         replace=args.replace,
-        root=os.path.abspath(args.root) if args.root else "",  # noqa: PTH100 - as the journal has it
+        root=real_root(args.root),
     )
 
     def say(line: str) -> None:
@@ -95,6 +95,7 @@ def _tell(  # noqa: PLR0913, PLR0917 - once, in this module
         findings=applied.findings,
         times=Times(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), round(seconds, 3)),
         before=applied.before,
+        roots=names_of_root(args.root),
     )
     if args.receipt:
         files.write(Path(args.receipt), encode_receipt(receipt))

@@ -1,6 +1,7 @@
 """What every command line shares."""
 
 import argparse
+import os
 from typing import NoReturn
 
 from regraft.errors import InputError
@@ -21,6 +22,15 @@ def parser_of(name: str, line: str) -> Parser:
     return parser
 
 
+def add_machine_options(parser: argparse.ArgumentParser) -> None:
+    """What every command has that takes a plan to a machine."""
+    parser.add_argument(
+        "--image", metavar="NAME", help="the image that this machine is: the plan of another is refused"
+    )
+    parser.add_argument("--root", metavar="DIR", help="the image's absolute paths are below this folder")
+    parser.add_argument("--receipt", metavar="FILE", help="write what was found here")
+
+
 def seconds(text: str) -> float:
     """A number of seconds, not below zero, and at most a day."""
     try:
@@ -30,3 +40,13 @@ def seconds(text: str) -> float:
     if not 0 <= value <= 86_400:
         raise argparse.ArgumentTypeError(f"{text!r:.80} is no number of seconds between 0 and 86400")
     return value
+
+
+def names_of_root(root: str | None) -> tuple[str, ...]:
+    """By which a path of the machine may begin that is one of the image's."""
+    return tuple(dict.fromkeys((os.path.abspath(root), os.path.realpath(root)))) if root is not None else ()  # noqa: PTH100 - links are left as they are
+
+
+def real_root(root: str | None) -> str:
+    """What `--root` names, as a journal has it: by one name, whatever links led there; "" for the machine itself."""
+    return os.path.realpath(root) if root is not None else ""

@@ -8,6 +8,7 @@ from regraft.core.document import LIMIT
 from regraft.core.findings import Finding
 from regraft.core.plan import Plan
 from regraft.core.receipt import Receipt
+from regraft.errors import InputError
 
 
 def read_plan(name: str) -> Plan:
@@ -16,6 +17,13 @@ def read_plan(name: str) -> Plan:
 
     data = files.read_standard_input(LIMIT) if name == "-" else files.read(Path(name), LIMIT)
     return decode_plan(data, "standard input" if name == "-" else name)
+
+
+def check_image(plan: Plan, image: str | None) -> None:
+    """Raises InputError `other-image`: the caller says that this machine is another image than the planned one."""
+    if image is not None and plan.image.name != image:
+        message = f"the plan is for the image {plan.image.name!r:.80}, and this machine is said to be {image!r:.80}"
+        raise InputError("other-image", message, where="--image", hint="take the plan of this image")
 
 
 def print_receipt(receipt: Receipt, checks: int, form: str) -> None:

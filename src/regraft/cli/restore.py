@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from regraft.cli.arguments import seconds
+from regraft.cli.arguments import real_root, seconds
 from regraft.errors import InputError
 
 
@@ -23,16 +23,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from regraft.adapters.snapshot import Snapshot  # noqa: PLC0415 - `--help` pays for nothing
+    from regraft.adapters.checked_snapshot import CheckedSnapshot  # noqa: PLC0415 - `--help` pays for nothing
     from regraft.adapters.state_folder import StateDirectory, state_folder_of  # noqa: PLC0415
     from regraft.flows.restore import restore  # noqa: PLC0415
     from regraft.render.restore import restored_json, restored_lines  # noqa: PLC0415
 
     if args.root is not None and not os.path.isdir(args.root):  # noqa: PTH112 - a string, as it was given
         raise InputError("no-root", "there is no such folder", where=args.root, hint="name the folder with the image")
-    root = os.path.abspath(args.root) if args.root is not None else ""  # noqa: PTH100 - links are left as they are
-    folder = state_folder_of(args.root, dict(os.environ))
-    snapshot = Snapshot(folder, args.root)
+    root = real_root(args.root)
+    environ = dict(os.environ)
+    folder = state_folder_of(args.root, environ)
+    snapshot = CheckedSnapshot(folder, args.root, environ)
     restored = restore(StateDirectory(folder), snapshot, wait=args.wait, root=root, forget=args.forget)
     print(restored_json(restored) if args.format == "json" else "\n".join(restored_lines(restored)))
     if os.environ.get("GITHUB_ACTIONS") == "true" and not restored.whole:

@@ -8,8 +8,9 @@ from types import FrameType
 
 @contextmanager
 def interrupting() -> Iterator[None]:
-    """SIGTERM and SIGHUP are interruptions meanwhile, as Ctrl-C is."""
-    before = {one: signal.signal(one, _interrupt) for one in (signal.SIGTERM, signal.SIGHUP)}
+    """SIGTERM and SIGHUP are interruptions meanwhile, as Ctrl-C is; what is ignored (nohup) stays ignored."""
+    wanted = [one for one in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(one) is not signal.SIG_IGN]
+    before = {one: signal.signal(one, _interrupt) for one in wanted}
     try:
         yield
     finally:

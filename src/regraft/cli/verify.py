@@ -6,14 +6,14 @@ import time
 from pathlib import Path
 
 from regraft.adapters import files
-from regraft.cli.receipts import print_receipt, publish, read_plan
+from regraft.cli.arguments import add_machine_options, names_of_root
+from regraft.cli.receipts import check_image, print_receipt, publish, read_plan
 from regraft.cli.wiring import machine, open_project
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("plan", metavar="PLAN", help="the plan's file; - is standard input")
-    parser.add_argument("--root", metavar="DIR", help="the image's absolute paths are below this folder")
-    parser.add_argument("--receipt", metavar="FILE", help="write what was found here")
+    add_machine_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -25,6 +25,7 @@ def run(args: argparse.Namespace) -> int:
 
     started = time.monotonic()
     plan = read_plan(args.plan)
+    check_image(plan, args.image)
     project = open_project(args.project)
     environ = dict(os.environ)
     baseline = baseline_of(plan, project.files)
@@ -40,6 +41,7 @@ def run(args: argparse.Namespace) -> int:
         verified.observation,
         findings=verified.findings,
         times=Times(finished, round(time.monotonic() - started, 3)),
+        roots=names_of_root(args.root),
     )
     if args.receipt:
         files.write(Path(args.receipt), encode_receipt(receipt))

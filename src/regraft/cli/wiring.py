@@ -65,7 +65,7 @@ def upstreams(project: Project, environ: Mapping[str, str]) -> Iterator[Upstream
             upstream.fetch_blobs(pin.url, dependency.token_env, blobs, helpful)
 
         known = [Remote(one.url, one.token_env) for one in project.manifest.dependencies.values()]
-        gate = Gate(ObjectStore(git, upstream.store), fetch_blobs, SubmoduleFetch(upstream, known))
+        gate = Gate(ObjectStore(git, upstream.store, upstream.seen), fetch_blobs, SubmoduleFetch(upstream, known))
         yield UpstreamPorts(upstream, gate, _upstream_pulls(environ))
 
 
@@ -122,13 +122,13 @@ def applier(
     import secrets  # noqa: PLC0415 - what only looks has no use for these
     import time  # noqa: PLC0415
 
+    from regraft.adapters.checked_snapshot import CheckedSnapshot  # noqa: PLC0415
     from regraft.adapters.checkout import CheckoutFolders  # noqa: PLC0415
     from regraft.adapters.git import Git  # noqa: PLC0415
     from regraft.adapters.install import InstallCommands  # noqa: PLC0415
     from regraft.adapters.installed_files import InstalledFiles  # noqa: PLC0415
     from regraft.adapters.machine import Machine  # noqa: PLC0415
     from regraft.adapters.scratch import Scratch  # noqa: PLC0415
-    from regraft.adapters.snapshot import Snapshot  # noqa: PLC0415
     from regraft.adapters.state_folder import StateDirectory, state_folder_of  # noqa: PLC0415
     from regraft.adapters.tree_writer import TreeFolders  # noqa: PLC0415
     from regraft.flows.apply_steps import Ports  # noqa: PLC0415
@@ -144,7 +144,7 @@ def applier(
             writer=TreeFolders(checkouts, places, Scratch(git, project.root, environ)),
             commands=InstallCommands(environ, places, say),
             state=StateDirectory(folder),
-            snapshots=Snapshot(folder, root),
+            snapshots=CheckedSnapshot(folder, root, environ),
             installed=InstalledFiles(),
             project=str(project.root.resolve()),
             say=say,

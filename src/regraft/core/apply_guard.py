@@ -1,18 +1,19 @@
 """What an apply changed that it may not: files of distributions and checkouts that the run does not name."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
+from regraft.core.apply_allowed import Look
 from regraft.core.apply_install import shown
 from regraft.core.apply_values import Ran
 from regraft.core.findings import Finding, Witness
+from regraft.core.journal import Subject
 from regraft.core.manifest import Image, Manifest
-from regraft.core.observation import Environment, Installed, PathFile, is_below
+from regraft.core.observation import Environment, is_below, quoted
 from regraft.core.plan import Plan
 from regraft.core.requirements import normalized
-from regraft.core.tree_record import Change, Record, clean
+from regraft.core.tree_record import Change, Record, clean, is_at_or_below
 
 SHOWN = 50
 
@@ -25,19 +26,8 @@ _WORDS = {
     "content": "was rewritten",
     "target": "leads elsewhere",
     "touched": "was written or replaced",
+    "byte code": "is not made from the source beside it, or for another interpreter than the image's",
 }
-_CACHED = re.compile(r"(?P<folder>.*/)?__pycache__/[^/]+\.pyc")
-
-
-class Allowed(Struct, frozen=True):
-    """What this run may change in an environment: whole files, everything below a folder, and lines of `.pth` files."""
-
-    files: frozenset[str]
-    folders: tuple[str, ...]
-    sources: tuple[str, ...]  # checkouts that a line of a `.pth` file may name
-
-    def has(self, path: str) -> bool:
-        return path in self.files or any(is_below(path, folder) for folder in self.folders)
 
 
 def named_distributions(plan: Plan, manifest: Manifest, image: Image) -> frozenset[str]:
@@ -50,76 +40,13 @@ def named_distributions(plan: Plan, manifest: Manifest, image: Image) -> frozens
     return frozenset(map(normalized, names))
 
 
-def allowed(
-    named: frozenset[str],
-    looks: Sequence[Environment],
-    files: Mapping[str, Sequence[str]],
-    sources: Sequence[str],
-) -> Allowed:
-    """`looks` are the environment before and after, `files` the paths of each named record by its metadata path."""
-    paths: set[str] = set()
-    folders: list[str] = []
-    for environment in looks:
-        for one in environment.distributions:
-            if one.name in named:
-                egg = one.metadata.rpartition("/")[0]
-                folders.append(egg if egg.endswith(".egg") else one.metadata)
-                paths.update(files.get(one.metadata, ()))
-        scripts = environment.scripts.rstrip("/")
-        for command in environment.commands:
-            if command.distribution in named:
-                paths.add(f"{scripts}/{command.name}")
-    return Allowed(frozenset(paths), tuple(dict.fromkeys(folders)), tuple(sources))
-
-
-def foreign(changed: Iterable[Change], may: Allowed, before: Environment, after: Environment) -> Iterator[Change]:
-    """Those of the changes that nothing allows.
-
-    Byte code in a `__pycache__` is made by any import of a module that lies beside it, and is judged by that module. A
-    folder counts by the files in it.
-    """
-    changes = tuple(changed)
-    lines = _other_lines(before.path_files, after.path_files, may.sources)
-    for change in changes:
-        if may.has(change.path) or _CACHED.fullmatch(change.path) or change.path.endswith("/__pycache__"):
-            continue
-        if change.path.endswith(".pth") and change.path in lines and not lines[change.path]:
-            continue
-        yield change
-
-
-def _other_lines(
-    before: Sequence[PathFile], after: Sequence[PathFile], sources: Sequence[str]
-) -> dict[str, tuple[str, ...]]:
-    """For each `.pth` file before and after: the lines that came or went and do not name one of the sources."""
-    old, new = ({one.path: set(one.lines) for one in files} for files in (before, after))
-    found = {}
-    for path in old.keys() | new.keys():
-        differing = old.get(path, set()) ^ new.get(path, set())
-        wrapped = _WRAPPING if path.endswith("/easy-install.pth") else frozenset()
-        lines = [line for line in sorted(differing) if line.strip() and "".join(line.split()) not in wrapped]
-        found[path] = tuple(line for line in lines if not _names(line.strip(), sources))
-    return found
-
-
-def _names(line: str, sources: Sequence[str]) -> bool:
-    return any(is_below(line.rstrip("/"), source) for source in sources)
-
-
-# What setuptools before 80 wraps the lines of easy-install.pth in, without blanks: whole lines, since each is run at start.
-_WRAPPING = frozenset(
-    [
-        "importsys;sys.__plen=len(sys.path)",
-        "importsys;new=sys.path[sys.__plen:];delsys.path[sys.__plen:];p=getattr(sys,'__egginsert',0);sys.path[p:p]=new;sys.__egginsert=p+len(new)",
-    ]
-)
-
-
-def owners(installed: Iterable[Installed], files: Mapping[str, Sequence[str]], path: str) -> tuple[str, ...]:
+def owners(look: Look, path: str) -> tuple[str, ...]:
     """The distributions whose record names the path, or whose metadata it is."""
     return tuple(
         dict.fromkeys(
-            one.name for one in installed if is_below(path, one.metadata) or path in files.get(one.metadata, ())
+            one.name
+            for one in look.environment.distributions
+            if is_below(path, one.metadata) or path in look.files.get(one.metadata, ())
         )
     )
 
@@ -160,6 +87,41 @@ def environment_findings(found: Sequence[Foreign], python: str) -> Iterator[Find
             witnesses=_witnesses(changes),
             fix="install with --no-deps, or name the distribution under `distributions`",
         )
+
+
+def replaced(path: str) -> Finding:
+    message = "this is not the folder that was here: a command moved it away, or put another one or a link in its place"
+    fix = "install from the checkout as it stands, and leave its folder where it is"
+    return Finding("folder-replaced", "error", message, clean(path), fix=fix)
+
+
+def beyond(before: Environment, after: Environment, named: frozenset[str], saved: Sequence[Subject]) -> tuple[str, ...]:
+    """A line for each distribution that came, went or changed, is not named, and lies in nothing that was saved.
+
+    What was there, and only came on the path, is none.
+    """
+    folders = {*before.searched, *before.folders}
+    one, other = (
+        {
+            (found.metadata, found.name, found.version)
+            for found in look.distributions
+            if found.name not in named and found.folder in folders
+        }
+        for look in (before, after)
+    )
+    differing = {metadata: f"{name} {version}" for metadata, name, version in sorted(one ^ other)}
+    return tuple(
+        f"{clean(metadata)}: the record of {quoted(what)} came, went or changed, and no copy was made of what lies there"
+        for metadata, what in differing.items()
+        if not any(is_at_or_below(metadata, subject.path) for subject in saved)
+    )
+
+
+def not_compared(count: int, why: str, python: str) -> Finding:
+    message = f"byte code of {count} sources that this run may not change came or changed, and could not be compared with them: {why}"
+    return Finding(
+        "bytecode-not-compared", "error", message, python, fix="let no install command compile what it does not install"
+    )
 
 
 def written(paths: Iterable[str], before: Record, after: Record) -> bool:

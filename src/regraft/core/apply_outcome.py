@@ -9,13 +9,17 @@ Outcome = Literal["applied", "unchanged", "rolled-back", "changed"]
 
 SHOWN = 5
 
+_WHERE = "in its checkouts, its environment and what `also-writes` names (nothing else is looked at)"
+
 
 def state_of(restored: Restored) -> tuple[Outcome, str]:
     """What came of a roll-back, for the outcome and for the message."""
+    if restored.outcome == "nothing" and restored.journal is not None:
+        return "changed", f"nothing was changed now: the apply of the plan {restored.journal.plan[:12]} stays as it was"
     if restored.outcome in {"nothing", "unchanged"}:
         return "rolled-back", "nothing was changed: the machine is at its baseline"
     if restored.outcome == "given-back":
-        return "rolled-back", "it was given back: the machine is at its baseline"
+        return "rolled-back", f"it was given back: the machine is at its baseline, {_WHERE}"
     if restored.outcome == "no-snapshot":
         return "changed", "THE MACHINE IS CHANGED, and not given back (--no-snapshot): throw this container away"
     listed = "; ".join(restored.named[:SHOWN])

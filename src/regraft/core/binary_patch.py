@@ -3,9 +3,6 @@
 The format is git's own (apply.c, diff.c); the delta is that of its packs (gitformat-pack).
 """
 
-import base64
-import zlib
-
 from regraft.core.patch_text import BinaryPart
 
 LIMIT = 256 * 1024 * 1024
@@ -16,6 +13,8 @@ def decode(part: BinaryPart) -> bytes:
     """The block's bytes: content, or a delta. Raises ValueError where git calls the patch corrupt."""
     if part.size > LIMIT:
         raise ValueError(f"a block of {part.size} bytes; at most {LIMIT} are read")
+    import zlib  # noqa: PLC0415 - few patches hold binary content, and a cold gate reads them all
+
     packed = b"".join(_line(line) for line in part.lines)
     inflate = zlib.decompressobj()
     try:
@@ -31,6 +30,8 @@ def _line(line: bytes) -> bytes:
     length = _LENGTHS.get(line[0]) if line else None
     if length is None or (len(line) - 1) % 5 or not length <= (len(line) - 1) // 5 * 4 < length + 4:
         raise ValueError("a base85 line has another length than it says")
+    import base64  # noqa: PLC0415 - as above
+
     return base64.b85decode(line[1:])[:length]
 
 

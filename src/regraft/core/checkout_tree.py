@@ -3,7 +3,6 @@
 Paths are POSIX, relative to the checkout; bytes that are not UTF-8 stand in them as surrogates (`os.fsdecode`).
 """
 
-import hashlib
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
@@ -96,6 +95,8 @@ def _write(level: Mapping[bytes, object], *, sha256: bool) -> bytes:
 
 def object_hash(kind: str, size: int, pieces: Iterable[bytes], *, sha256: bool) -> bytes:
     """The name of a git object of `size` bytes, given piece by piece."""
+    import hashlib  # noqa: PLC0415 - brings OpenSSL, and a cold gate mostly names no object
+
     digest = hashlib.sha256() if sha256 else hashlib.sha1(usedforsecurity=False)
     digest.update(f"{kind} {size}\0".encode("ascii"))
     for piece in pieces:

@@ -6,17 +6,25 @@ An apply writes the journal before each kind of effect. In phase "recording" not
 
 from typing import Literal
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from regraft.core import document
+from regraft.core.patterns import regex
 from regraft.core.tree_record import clean, escape, unescape
 from regraft.errors import InputError
 
 SCHEMA = "regraft.journal/1"
 
+_VERSION = regex(r"regraft\.journal/[0-9]{1,9}")
+
 Phase = Literal["recording", "recorded", "writing", "installing", "verifying", "applied", "restoring"]
 SubjectKind = Literal["checkout", "git-dir", "environment", "also"]
+
+
+class _Head(Struct, frozen=True):
+    schema: str
 
 
 class Subject(Struct, frozen=True):
@@ -63,6 +71,15 @@ def encode_journal(journal: Journal) -> bytes:
     if process is not None:
         process = replace(process, argv=tuple(clean(word) for word in process.argv))
     return document.encode(replace(journal, root=escape(journal.root), subjects=subjects, process=process))
+
+
+def other_version(data: bytes) -> str | None:
+    """The format of a journal that another version of regraft wrote; None: it is of this one, or no journal."""
+    try:
+        schema = msgspec.json.decode(data, type=_Head).schema
+    except msgspec.MsgspecError:
+        return None
+    return schema if schema != SCHEMA and _VERSION.fullmatch(schema) else None
 
 
 def decode_journal(data: bytes, name: str) -> Journal:

@@ -1,7 +1,6 @@
 """The lines that differ between two texts: Myers' shortest script, each run pushed down as far as it goes, as git does."""
 
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 from functools import lru_cache
 
 MOST = 1500  # lines in the shortest script; beyond that an approximate one is taken
@@ -54,6 +53,8 @@ def _common(a: Sequence[bytes], b: Sequence[bytes]) -> list[tuple[int, int]]:
     left, right = [a[index] for index in at_a], [b[index] for index in at_b]
     found = _shortest(left, right)
     if found is None:
+        from difflib import SequenceMatcher  # noqa: PLC0415 - far apart is rare, and a cold gate pays for each import
+
         matches = SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks()
         found = [(i + n, j + n) for i, j, size in matches for n in range(size)]
     return [(at_a[i], at_b[j]) for i, j in found]

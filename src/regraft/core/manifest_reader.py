@@ -1,17 +1,16 @@
 """`regraft.toml` -> `Manifest`, or every mistake in it with its place."""
 
 import codecs
-import hashlib
 import re
 import tomllib
 from typing import Any
 
+from regraft.core.hashing import sha256
 from regraft.core.manifest import Manifest
 from regraft.core.manifest_build import build
 from regraft.core.manifest_fields import ROOT
 from regraft.core.manifest_links import check_links
 from regraft.core.manifest_walk import MOST, TooManyError, Walk
-from regraft.core.objects import Sha256
 from regraft.core.patterns import regex
 from regraft.core.toml_places import Path, TomlPlaces
 from regraft.errors import InputError, raise_all
@@ -42,7 +41,7 @@ def read_manifest(data: bytes, name: str = "regraft.toml") -> Manifest:
         more = True
     if walk.mistakes:
         raise_all(_placed(walk, data, name, more=more))
-    return build(read, Sha256(hashlib.sha256(data).hexdigest()))
+    return build(read, sha256(data))
 
 
 def _decoded(data: bytes, name: str) -> str:

@@ -124,6 +124,7 @@ class Environment(Struct, frozen=True):
     project: str | None = None  # the real path of the project's own checkout
     site: Site | None = None  # None: not looked at
     ambient_modules: tuple[tuple[str, str], ...] = ()  # (folder of the caller's PYTHONPATH, declared module in it)
+    folders: tuple[str, ...] = ()  # of sys.path and of `site`, outside the standard library, there or not; real paths
 
 
 class Unreadable(Struct, frozen=True):

@@ -21,7 +21,10 @@ class Held(Struct, frozen=True):
 
 
 class FoundImport(Struct, frozen=True):
-    """Where a fresh interpreter finds a module: `places` holds its file, or each folder of a namespace package."""
+    """Where a fresh interpreter finds a module: `places` holds its file, or each folder of a namespace package.
+
+    They are paths in the image, also where that lies below a root; what lies outside of it is a path of the machine.
+    """
 
     name: str
     places: tuple[str, ...]

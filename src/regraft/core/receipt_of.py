@@ -1,6 +1,6 @@
 """From what was planned and what was found to a receipt."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from regraft.core.baseline import Baseline
 from regraft.core.findings import Finding
@@ -26,8 +26,9 @@ def receipt_of(  # noqa: PLR0913 - one value for each thing that a receipt is ma
     findings: tuple[Finding, ...],
     times: Times,
     before: Observation | None = None,
+    roots: Sequence[str] = (),
 ) -> Receipt:
-    """The sealed receipt. Its verdict is no where a finding is an error.
+    """The sealed receipt. Its verdict is no where a finding is an error. `roots` are the names that `--root` has here.
 
     What was there before is what was looked at then, or else what the baseline says.
     """
@@ -50,7 +51,7 @@ def receipt_of(  # noqa: PLR0913 - one value for each thing that a receipt is ma
                     planned=planned,
                     before=_after(image.baked[name], before, looked) if before else _before(name, baseline),
                     after=_after(image.baked[name], observation, environment),
-                    imports=tuple(_imports(image.baked[name], observation, environment)),
+                    imports=tuple(_imports(image.baked[name], observation, environment, roots)),
                 )
                 for name, planned in plan.dependencies.items()
             },
@@ -79,10 +80,18 @@ def _after(baked: Baked, observation: Observation, environment: FoundEnvironment
     return Held(checkout.head, checkout.tree, versions)
 
 
-def _imports(baked: Baked, observation: Observation, environment: FoundEnvironment | None) -> Iterator[FoundImport]:
+def _imports(
+    baked: Baked, observation: Observation, environment: FoundEnvironment | None, roots: Sequence[str]
+) -> Iterator[FoundImport]:
     for name in baked.imports:
         one = observation.imports.get(name)
-        yield FoundImport(name, one.places if one else ())
+        yield FoundImport(name, _in_image(one.places if one else (), roots))
     for name in baked.locate:
         module = environment.modules.get(name) if environment else None
-        yield FoundImport(name, module.effective.paths if module and module.effective else ())
+        yield FoundImport(name, _in_image(module.effective.paths if module and module.effective else (), roots))
+
+
+def _in_image(paths: Iterable[str], roots: Sequence[str]) -> tuple[str, ...]:
+    """Below which folder of this machine an image lies is nothing that two machines share."""
+    tops = [root.rstrip("/") for root in roots]
+    return tuple(next((path[len(top) :] for top in tops if path.startswith(f"{top}/")), path) for path in paths)

@@ -127,23 +127,23 @@ def failure(stderr: str) -> Failure:
 
 def missing_object(stderr: str) -> str | None:
     """The full ref name or the hash that the server does not have, or does not hand out."""
-    match = _MISSING.search(stderr)
+    match = _MISSING.search(stderr) if stderr else None
     return match[1] if match else None
 
 
 def wants_no_hash(stderr: str) -> bool:
     """Whether the server hands out tips only."""
-    return _NO_HASH_WANTS.search(stderr) is not None
+    return bool(stderr) and _NO_HASH_WANTS.search(stderr) is not None
 
 
 def filter_ignored(stderr: str) -> bool:
     """Whether everything was sent although a filter was asked for."""
-    return _FILTER_IGNORED.search(stderr) is not None
+    return bool(stderr) and _FILTER_IGNORED.search(stderr) is not None
 
 
 def filter_refused(stderr: str) -> bool:
     """Whether nothing was sent because of the filter."""
-    return _FILTER_REFUSED.search(stderr) is not None
+    return bool(stderr) and _FILTER_REFUSED.search(stderr) is not None
 
 
 def tail(stderr: str) -> str:

@@ -54,6 +54,8 @@ def changes(before: Record, after: Record) -> tuple[Change, ...]:
     found = []
     for path, old in before.entries.items():
         new = after.entries.get(path)
+        if new == old and not is_young(old, before.since):  # nearly all of them
+            continue
         kind = "gone" if new is None else difference(old, new, before.since)
         if kind is not None:
             found.append(Change(path, kind))

@@ -70,7 +70,14 @@ def judge_changes(
     if baseline.python is not None and baseline.python != environment.version:
         message = f"the interpreter is {environment.version}, and was {baseline.python}"
         yield Finding("python-changed", "error", message, python)
-    before = {one.name: one.version for one in baseline.environment}
+    yield from judge_distributions(baseline.environment, environment, allowed, python)
+
+
+def judge_distributions(
+    held: Iterable[Distribution], environment: Environment, allowed: frozenset[str], python: str
+) -> Iterator[Finding]:
+    """By name and version alone: each that came, went or changed since it was `held`, and is not among `allowed`."""
+    before = {one.name: one.version for one in held}
     installed = effective(environment)
     for name in sorted(before.keys() | installed.keys()):
         now = installed.get(name)

@@ -3,18 +3,20 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
+from regraft.core.apply_guard import beyond
 from regraft.core.apply_outcome import Outcome, state_of, with_state
 from regraft.core.baseline import Baseline
 from regraft.core.findings import Finding
-from regraft.core.journal import SCHEMA, Journal, Phase, Running
+from regraft.core.journal import SCHEMA, Journal, Phase, Running, Subject
 from regraft.core.manifest import Image, Manifest
-from regraft.core.observation import Observation
+from regraft.core.observation import Environment, Observation, Unreadable
 from regraft.core.plan import Plan
 from regraft.core.restored import Restored
 from regraft.errors import InputError, RefusedError, RegraftError
+from regraft.flows import newer
 from regraft.flows.apply_look import Looked, look
 from regraft.flows.apply_steps import Ports, Progress, carry_out
-from regraft.flows.restore import give_back
+from regraft.flows.restore import give_back, newer_than
 from regraft.flows.verify import Verified, image_of, verify
 
 
@@ -57,7 +59,7 @@ def apply(plan: Plan, manifest: Manifest, baseline: Baseline | None, options: Op
             if not verified.stopped:
                 message = f"already applied: the machine holds the plan {plan.digest[:12]}, and nothing was written"
                 return Applied("unchanged", message, verified, verified.findings, None)
-            ports.say("this plan was applied before, and the machine is not what it says any more: it is applied again")
+            ports.say("this plan was applied before, and the machine is not what it says any more")
         return _Apply(plan, manifest, image, baseline, options, ports, lock.fd).run(earlier)
 
 
@@ -101,34 +103,51 @@ class _Apply:
         self._ports = ports
         self._lock = lock
         self._journal: Journal | None = None
+        self._newer: tuple[Finding, ...] = ()
 
     def run(self, earlier: Journal | None) -> Applied:
         try:
             self._go_back(earlier)
-            looked = look(self._plan, self._manifest, self._image, self._baseline, self._ports)
+            looked = look(self._plan, self._manifest, self._image, self._baseline, self._ports, self._options.root)
             if not (looked.targets or self._manifest.install):
                 return self._nothing_to_do(looked)
             self._record(looked, earlier)
             done = carry_out(looked, self._plan, self._manifest, self._image, self._progress(looked))
             self._enter("verifying")
             verified = _verify(self._plan, self._manifest, self._baseline, self._ports)
-            findings = (*verified.findings, *done.findings(verified))
+            findings = (*verified.findings, *self._newer, *done.findings(verified))
             if any(one.severity == "error" for one in findings):
                 return self._no(verified, findings, looked)
+            if self._journal is not None and self._journal.snapshot:
+                self._ports.snapshots.note()
             self._enter("applied")
         except RegraftError as error:
-            _, state = state_of(self._roll_back())
+            _, state = state_of(self._roll_back(earlier))
             raise with_state(error, state) from error
         except BaseException:
-            self._ports.say(f"stopped: {state_of(self._roll_back())[1]}")
+            self._ports.say(f"stopped: {state_of(self._roll_back(earlier))[1]}")
             raise
         message = f"applied: the machine holds the plan {self._plan.digest[:12]}"
         return Applied("applied", message, verified, findings, looked.observation)
 
     def _go_back(self, earlier: Journal | None) -> None:
-        """A further plan begins where the first one did: at the baseline."""
-        if earlier is None or not earlier.snapshot:
+        """A further plan begins where the first one did: at the baseline. What is newer is looked at, and kept, before."""
+        if earlier is None:
             return
+        if not earlier.snapshot:
+            if self._options.snapshot:
+                message = "an apply with --no-snapshot was here before: no baseline is left to take a snapshot of"
+                hint = "say --no-snapshot here too, or start from a fresh image"
+                raise RefusedError("no-baseline", message, hint=hint)
+            return
+        if not self._options.snapshot:
+            self._ports.say("the snapshot of the first apply is kept, and is the one that a restore gives back")
+        ports, found = self._ports, newer_than(earlier, self._ports.snapshots)
+        decided = newer.decide(found, self._plan, self._image, ports.files, ports.checkouts)
+        self._newer = tuple(decided)
+        self._newer += tuple(newer.said_of(ports.snapshots.keep(found, earlier.run), self._image))
+        for one in self._newer:
+            ports.say(one.message)
         self._journal = replace(earlier, replaces=True)
         self._enter("restoring")
         named = self._ports.snapshots.give_back()
@@ -137,7 +156,9 @@ class _Apply:
 
     def _record(self, looked: Looked, earlier: Journal | None) -> None:
         snapshot = earlier.snapshot if earlier is not None else self._options.snapshot
-        subjects = (*looked.subjects, *looked.kept) if snapshot else looked.subjects
+        subjects = looked.subjects
+        if snapshot:
+            subjects += (*looked.kept, *_rest_of(looked.environment, self._ports))
         if earlier is not None:
             _check_replaced(earlier, looked)
             subjects = tuple(dict.fromkeys((*earlier.subjects, *subjects)))
@@ -175,10 +196,10 @@ class _Apply:
         self._journal = replace(self._journal, phase="installing", process=process)
         self._ports.state.write(self._journal)
 
-    def _roll_back(self) -> Restored:
+    def _roll_back(self, earlier: Journal | None) -> Restored:
         journal = self._journal
         if journal is None:
-            return Restored("nothing")
+            return Restored("nothing", earlier)
         if not journal.snapshot and journal.phase in {"recording", "recorded"} and not journal.replaces:
             self._ports.state.clear()
             return Restored("unchanged", journal)
@@ -189,19 +210,35 @@ class _Apply:
 
     def _no(self, verified: Verified, findings: tuple[Finding, ...], looked: Looked) -> Applied:
         errors = [one for one in findings if one.severity == "error"]
-        outcome, state = state_of(self._roll_back())
-        message = (
-            f"not applied: {len(errors)} findings say no, first {errors[0].message}. {state[0].upper()}{state[1:]}"
-        )
+        outcome, state = state_of(self._really(self._roll_back(None), looked, verified.observation.environment))
+        counted = f"{len(errors)} findings say no, first" if len(errors) > 1 else "one finding says no:"
+        message = f"not applied: {counted} {errors[0].message}. {state[0].upper()}{state[1:]}"
         return Applied(outcome, message, verified, findings, looked.observation)
+
+    def _really(self, restored: Restored, looked: Looked, now: Environment | Unreadable) -> Restored:
+        """What changed where no copy was made is not given back by giving the copies back."""
+        if restored.outcome != "given-back" or isinstance(now, Unreadable) or restored.journal is None:
+            return restored
+        lines = beyond(looked.environment, now, looked.named, restored.journal.subjects)
+        return replace(restored, outcome="incomplete", named=lines) if lines else restored
 
     def _nothing_to_do(self, looked: Looked) -> Applied:
         """Nothing is overridden, and the project has no install: there is only a question to be asked."""
         verified = _verify(self._plan, self._manifest, self._baseline, self._ports)
-        self._roll_back()
-        message = "nothing is overridden, and the project installs nothing: nothing was written"
+        self._roll_back(None)
+        done = "nothing was written" if self._journal is None else "the earlier plan was taken back"
+        message = f"nothing is overridden, and the project installs nothing: {done}"
         outcome: Outcome = "rolled-back" if verified.stopped else "unchanged"
-        return Applied(outcome, message, verified, verified.findings, looked.observation)
+        return Applied(outcome, message, verified, (*verified.findings, *self._newer), looked.observation)
+
+
+def _rest_of(environment: Environment, ports: Ports) -> tuple[Subject, ...]:
+    """What else an install writes in a virtual environment (`look` has its pyvenv.cfg): small, and given back as well."""
+    prefix = environment.prefix.rstrip("/")
+    mark = Subject("environment", f"{prefix}/pyvenv.cfg", recursive=False)
+    if not ports.snapshots.scan((mark,), content=False).entries:
+        return ()
+    return tuple(Subject("environment", f"{prefix}/{name}") for name in ("include", "share", "etc"))
 
 
 def _check_replaced(earlier: Journal, looked: Looked) -> None:

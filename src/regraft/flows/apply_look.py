@@ -1,6 +1,6 @@
 """What an apply has to know before it changes anything, and what it refuses then."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -14,11 +14,12 @@ from regraft.core.observation import Checkout, Difference, Environment, Observat
 from regraft.core.plan import Plan, PlannedDependency
 from regraft.core.requirements import normalized
 from regraft.core.resolution import Remote
+from regraft.core.tree_record import is_at_or_below, without_inner
 from regraft.core.verdict_checkout import CheckoutCase, judge_checkout
 from regraft.core.verdict_environment import judge_changes
 from regraft.errors import OutsideError, RefusedError
 from regraft.flows.apply_steps import Ports
-from regraft.flows.guard import Guard, Guarded, sources_of
+from regraft.flows.guard import Guard, Guarded, repository_of, sources_of, written_in
 from regraft.flows.observe import carried, observe
 from regraft.flows.verify import wanted_of
 
@@ -41,8 +42,13 @@ class Looked(Struct, frozen=True):
         return self.environment.externally_managed is not None
 
 
-def look(plan: Plan, manifest: Manifest, image: Image, baseline: Baseline | None, ports: Ports) -> Looked:
-    """Raises RefusedError (other-machine, no-repository, local-edits) and OutsideError: nothing is changed then."""
+def look(  # noqa: PLR0913, PLR0917 - once, in `apply`
+    plan: Plan, manifest: Manifest, image: Image, baseline: Baseline | None, ports: Ports, root: str
+) -> Looked:
+    """`root` is the absolute path of `--root`, or "".
+
+    Raises RefusedError (other-machine, no-repository, local-edits) and OutsideError: nothing is changed then.
+    """
     overridden = [name for name in image.baked if _overridden(plan, name)]
     wanted = {
         name: _as_built(baked, ports) if name in overridden else wanted_of(plan.dependencies[name], baked, ports.files)
@@ -58,16 +64,17 @@ def look(plan: Plan, manifest: Manifest, image: Image, baseline: Baseline | None
     _check_environment(environment, baseline, named, image)
     targets = tuple(_target(plan.dependencies[name], manifest, image.baked[name], ports) for name in overridden)
     edits = {name: _edits(image.baked[name], baseline, wanted[name], seen, ports) for name in overridden}
-    guarded = _guarded(image, environment, seen, overridden, ports)
+    subjects = _subjects(image, targets, ports)
+    guarded = _guarded(image, environment, seen, subjects, overridden, root, ports)
     return Looked(
         observation=seen,
         environment=environment,
         targets=targets,
         edits=edits,
         notes=tuple(_decided(image, edits)),
-        subjects=_subjects(image, environment, targets, ports),
+        subjects=tuple(dict.fromkeys((*subjects, *guarded.environment, *guarded.others))),
         kept=tuple(one for subjects in guarded.kept.values() for one in subjects),
-        guard=Guard(guarded, image, ports.snapshots, ports.installed),
+        guard=Guard(guarded, image, ports.snapshots, ports.installed, ports.interpreter),
         named=named,
     )
 
@@ -152,21 +159,42 @@ def _decided(image: Image, edits: dict[str, tuple[Difference, ...]]) -> Iterator
                 yield Finding("local-edits", "warning", said, baked.path)
 
 
-def _subjects(image: Image, environment: Environment, targets: tuple[Target, ...], ports: Ports) -> tuple[Subject, ...]:
+def _subjects(image: Image, targets: tuple[Target, ...], ports: Ports) -> tuple[Subject, ...]:
+    """What the manifest itself says that an apply writes, besides the environment."""
     found = [one for target in targets for one in ports.writer.subjects(target.path)]
-    found += _environment_subjects(environment)
-    found += [Subject("also", ports.writer.place(path)) for path in image.also_writes]
-    return tuple(dict.fromkeys(found))
+    return (*found, *(Subject("also", ports.writer.place(path)) for path in image.also_writes))
 
 
-def _environment_subjects(environment: Environment) -> list[Subject]:
+def _environment_subjects(environment: Environment) -> tuple[Subject, ...]:
     paths = (environment.purelib, environment.platlib, environment.scripts)
-    return [Subject("environment", path) for path in dict.fromkeys(paths)]
+    mark = f"{environment.prefix.rstrip('/')}/pyvenv.cfg"  # what else is on the path it says, where it is there
+    return (
+        *(Subject("environment", path) for path in dict.fromkeys(paths)),
+        Subject("environment", mark, recursive=False),
+    )
 
 
-def _guarded(image: Image, environment: Environment, seen: Observation, overridden: list[str], ports: Ports) -> Guarded:
+def _other_subjects(
+    environment: Environment, known: Sequence[Subject], own: Sequence[str], root: str
+) -> tuple[Subject, ...]:
+    """What else distributions and modules come from. What lies outside of `--root` is not the image's, and left out."""
+    covered = (*(one.path for one in known), *own)
+    found = [one for one in environment.folders if not any(is_at_or_below(one, folder) for folder in covered)]
+    inside = [one for one in found if not root or is_at_or_below(one, root)]
+    return tuple(Subject("environment", path) for path in without_inner(inside))
+
+
+def _guarded(  # noqa: PLR0913, PLR0917 - once, in `look`
+    image: Image,
+    environment: Environment,
+    seen: Observation,
+    subjects: tuple[Subject, ...],
+    overridden: list[str],
+    root: str,
+    ports: Ports,
+) -> Guarded:
     kept = {
-        name: (Subject("checkout", found.real),)
+        name: (Subject("checkout", found.real), *_repository(found, ports))
         for name, found in seen.checkouts.items()
         if name not in overridden and isinstance(found, Checkout) and found.state not in {"absent", "no-folder"}
     }
@@ -176,4 +204,25 @@ def _guarded(image: Image, environment: Environment, seen: Observation, overridd
         if image.baked[name].install and image.baked[name].distributions
     }
     sources = sources_of(seen.checkouts, overridden, ports.project)
-    return Guarded(tuple(_environment_subjects(environment)), kept, sources, installs)
+    targets = [found for name in overridden if isinstance(found := seen.checkouts[name], Checkout)]
+    written = [one for found in targets for one in written_in(*repository_of(found.real, _repository(found, ports)))]
+    main = _environment_subjects(environment)
+    checkouts = [one for found in kept.values() for one in found]
+    own = (*sources, *(one.path for one in (*subjects, *checkouts)))
+    return Guarded(
+        environment=main,
+        others=_other_subjects(environment, main, own, root),
+        own=own,
+        roots=tuple(one for one in (*subjects, *checkouts) if one.kind != "also"),
+        kept=kept,
+        sources=sources,
+        installs=installs,
+        written=tuple(written),
+    )
+
+
+def _repository(found: Checkout, ports: Ports) -> tuple[Subject, ...]:
+    """The folders of its repository that lie elsewhere, as a linked worktree's do."""
+    if found.state != "repository":
+        return ()
+    return tuple(one for one in ports.writer.subjects(found.path) if one.kind == "git-dir")

@@ -73,15 +73,17 @@ class Done(Struct, frozen=True):
         """What is to be said besides what verify says. An error among them: something was changed that may not."""
         yield from self.looked.notes
         yield from self.notes
-        for name, one in self.written.items():
-            yield from _said(name, self.image.baked[name].path, one)
+        for name, written in self.written.items():
+            yield from _said(name, self.image.baked[name].path, written)
         for ran in self.ran:
             if ran.left_running:
                 message = f"`{apply_install.shown(ran.argv)}` left a process running, which was ended"
                 yield Finding("left-running", "warning", message, self.image.python)
         before, after = self.looked.environment, verified.observation.environment
         now = after if isinstance(after, Environment) else before
-        yield from self.looked.guard.after(before, now, self.looked.named, self.ran)
+        for one in self.looked.guard.after(before, now, self.looked.named, self.ran):
+            if one not in verified.findings:
+                yield one
 
 
 def carry_out(looked: Looked, plan: Plan, manifest: Manifest, image: Image, progress: Progress) -> Done:
@@ -120,6 +122,7 @@ def _install(step: Step, image: Image, progress: Progress) -> Ran:
     error = apply_install.failed(step, ran, image.install_timeout)
     if error is not None:
         raise error
+    progress.ports.say(f"{step.dependency or 'the project'}: done in {max(0, ran.end - ran.begin) / 1e9:.1f} s")
     return ran
 
 

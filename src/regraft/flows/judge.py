@@ -1,12 +1,12 @@
 """Carried patches against one upstream commit: judged in memory, and what applies is applied by git itself in a temporary index."""
 
-import hashlib
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from regraft.core.objects import Blob, Commit, Sha256, Tree
+from regraft.core import hashing
+from regraft.core.objects import Blob, Commit, Tree
 from regraft.core.partners import together
 from regraft.core.patch_read import read_patch_text
 from regraft.core.patch_text import PatchText, bases_of
@@ -82,7 +82,7 @@ def judge(
                 said.append(
                     f"{len(lost)} of the files that it was made on could not be had, and might show more ({lost[0][:12]})"
                 )
-        sha256 = Sha256(hashlib.sha256(patch.data).hexdigest())
+        sha256 = hashing.sha256(patch.data)
         planned = PlannedPatch(patch.path, sha256, one.state)
         judged.append(Judged(planned, "; ".join(filter(None, said)) or None, bool(merges_of(read, one))))
     return Series(tuple(judged), verdict.state, index.write_tree())

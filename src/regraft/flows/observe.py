@@ -1,6 +1,6 @@
 """What is on this machine, for one image of the manifest. Looks, and changes nothing."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from regraft.core.baseline import SCHEMA, Baseline, BaselineDependency, BaselinePatch
 from regraft.core.imports import modules_of
@@ -33,7 +33,7 @@ def observe(  # noqa: PLR0913 - keyword-only but for what is looked at
     checkouts: Checkouts,
     imports: bool = True,
 ) -> Observation:
-    """Look at each checkout, at the environment, and try the declared imports, in this order: imports run code.
+    """Look at each checkout, at the environment meanwhile, and then try the declared imports: those run code.
 
     Without `imports` none is tried, and no module is looked for.
 
@@ -41,27 +41,30 @@ def observe(  # noqa: PLR0913 - keyword-only but for what is looked at
     What cannot be looked at is `Unreadable` in the answer and never raised.
     """
     found: dict[str, Checkout | Unreadable] = {}
-    for name, baked in image.baked.items():
-        try:
-            found[name] = checkouts.look(name, baked.path, wanted.get(name, Wanted(None, None)))
-        except OutsideError as error:
-            found[name] = _unreadable(error)
     modules = dict.fromkeys(name for baked in image.baked.values() for name in modules_of(baked))
-    environment = _environment(image, manifest, [*modules] if imports else None, interpreter)
+    names = _distributions(image, manifest)
+    with interpreter.describing(image, [*modules] if imports else None, names) as described:  # it looks meanwhile
+        for name, baked in image.baked.items():
+            try:
+                found[name] = checkouts.look(name, baked.path, wanted.get(name, Wanted(None, None)))
+            except OutsideError as error:
+                found[name] = _unreadable(error)
+        environment = _environment(described)
     tried: dict[str, Import] = {}
     if imports and isinstance(environment, Environment):
-        names = dict.fromkeys(name for baked in image.baked.values() for name in baked.imports)
-        tried = {name: _try(image, name, interpreter) for name in names}
+        declared = dict.fromkeys(name for baked in image.baked.values() for name in baked.imports)
+        tried = {name: _try(image, name, interpreter) for name in declared}
     return Observation(image.name, environment, tried, found)
 
 
-def _environment(
-    image: Image, manifest: Manifest, modules: list[str] | None, interpreter: Interpreter
-) -> Environment | Unreadable:
+def _distributions(image: Image, manifest: Manifest) -> list[str]:
     names = [*manifest.distributions, *(name for baked in image.baked.values() for name in baked.distributions)]
-    distributions = dict.fromkeys(normalized(name) for name in names)
+    return [*dict.fromkeys(normalized(name) for name in names)]
+
+
+def _environment(described: Callable[[], Environment]) -> Environment | Unreadable:
     try:
-        return interpreter.describe(image, modules, [*distributions])
+        return described()
     except OutsideError as error:
         return _unreadable(error)
 

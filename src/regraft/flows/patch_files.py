@@ -1,8 +1,8 @@
 """The carried patches, read from the project's checkout and never from the image."""
 
-import hashlib
 from collections.abc import Collection, Iterable
 
+from regraft.core import hashing
 from regraft.core.manifest import Baked, Image
 from regraft.core.objects import Sha256
 from regraft.core.patch_read import LIMIT
@@ -66,13 +66,13 @@ def missing_patch(path: str, files: ProjectFiles, key: str) -> InputError:
 
 def other_bytes(data: bytes, wanted: Sha256) -> str | None:
     """Why these are not the pinned bytes, or None where they are."""
-    found = hashlib.sha256(data).hexdigest()
+    found = hashing.sha256(data)
     if found == wanted:
         return None
-    ends = {hashlib.sha256(other).hexdigest() for other in (data.replace(b"\r\n", b"\n"), data.replace(b"\n", b"\r\n"))}
+    ends = {hashing.sha256(other) for other in (data.replace(b"\r\n", b"\n"), data.replace(b"\n", b"\r\n"))}
     why = "; only the line ends differ: the checkout rewrote them (see .gitattributes)" if wanted in ends else ""
     return f"its bytes have the sha256 {found}, and {wanted} is pinned{why}"
 
 
 def sha256(patch: PatchFile) -> Sha256:
-    return Sha256(hashlib.sha256(patch.data).hexdigest())
+    return hashing.sha256(patch.data)

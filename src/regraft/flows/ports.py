@@ -15,7 +15,8 @@ if TYPE_CHECKING:  # annotations only, and what they name is half of the package
     from regraft.core.observation import ByteCode, Checkout, Environment, Import, Installed, Wanted
     from regraft.core.patch_history import CommitObject, Line, Renamed, Version
     from regraft.core.resolution import Fetched, Reach, Remote, Tip
-    from regraft.core.tree_record import Record
+    from regraft.core.restored import Kept
+    from regraft.core.tree_record import Change, Record
     from regraft.core.trees import Announced, ApplyOutcome, Entry, Merge
 
 
@@ -38,10 +39,13 @@ class ProjectFiles(Protocol):
 class Interpreter(Protocol):
     """An image's Python, asked in fresh processes."""
 
-    def describe(self, image: Image, modules: Sequence[str] | None, distributions: Sequence[str]) -> Environment:
+    def describing(
+        self, image: Image, modules: Sequence[str] | None, distributions: Sequence[str]
+    ) -> AbstractContextManager[Callable[[], Environment]]:
         """Its environment, where it would find each of `modules` (None: that is not asked), and the commands of `distributions` (normalized names).
 
-        OutsideError: it is not there, too old, or gives no answer.
+        It is at work from the beginning, and what is entered waits for its answer.
+        OutsideError, there: it is not there, too old, or gives no answer.
         """
 
     def try_import(self, image: Image, name: str) -> Import:
@@ -254,10 +258,25 @@ class Snapshots(Protocol):
     def changed_since(self, before: Record, subjects: Sequence[Subject]) -> Record:
         """What is there now; of the files, those have a digest whose stat alone does not prove that they are the same."""
 
+    def hold(self, subjects: Sequence[Subject]) -> Callable[[], tuple[str, ...]]:
+        """Keep hold of the folders themselves. What is given back says, once, in whose place something else stands now."""
+
+    def note(self) -> None:
+        """Write down what is there now, when an apply has come to its end: what differs from it later is newer."""
+
+    def newer(self) -> tuple[Change, ...] | None:
+        """What is neither as the last `note` has it nor as in the baseline; None: there is no note.
+
+        RefusedError: other-version, damaged-snapshot.
+        """
+
+    def keep(self, found: Sequence[Change], run: str) -> Kept:
+        """Copy the files among these into a folder that stays, and is `run`'s. OutsideError `not-kept`."""
+
     def give_back(self) -> tuple[str, ...]:
         """Make everything as it was. What could not be given back, a line each; may be run again after any end.
 
-        RefusedError: no-snapshot, damaged-snapshot (its list cannot be read; then nothing was changed).
+        RefusedError: no-snapshot, other-version, damaged-snapshot (its list cannot be read; then nothing was changed).
         """
 
 

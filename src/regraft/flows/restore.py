@@ -3,8 +3,8 @@
 from msgspec.structs import replace
 
 from regraft.core.journal import Journal
-from regraft.core.restored import Outcome, Restored
-from regraft.core.tree_record import clean
+from regraft.core.restored import Kept, Outcome, Restored
+from regraft.core.tree_record import Change, clean
 from regraft.errors import InputError, RefusedError
 from regraft.flows.ports import Snapshots, StateFolder
 
@@ -47,8 +47,10 @@ def give_back(state: StateFolder, snapshots: Snapshots, journal: Journal, *, for
             state.clear()
         line = "no copy of the baseline was made (--no-snapshot), so nothing can be given back"
         return Restored("forgotten" if forget else "no-snapshot", journal, (line,))
-    state.write(replace(journal, phase="restoring", process=None))
+    kept = Kept()
     try:
+        kept = snapshots.keep(newer_than(journal, snapshots), journal.run)
+        state.write(replace(journal, phase="restoring", process=None))
         named = snapshots.give_back()
     except RefusedError as error:
         if not forget:
@@ -57,4 +59,16 @@ def give_back(state: StateFolder, snapshots: Snapshots, journal: Journal, *, for
     if not named or forget:
         state.clear()
     outcome: Outcome = "given-back" if not named else "forgotten" if forget else "incomplete"
-    return Restored(outcome, journal, named)
+    return Restored(outcome, journal, named, kept)
+
+
+def newer_than(journal: Journal, snapshots: Snapshots) -> tuple[Change, ...]:
+    """What was made or changed since the apply came to its end, if it did. RefusedError `damaged-snapshot`."""
+    found = snapshots.newer()
+    if found is None and journal.phase == "applied":
+        message = (
+            "the note of what the apply left is gone, so what was made since cannot be told; nothing was given back"
+        )
+        hint = "make the image anew; `regraft restore --forget` drops the note of what was done to it"
+        raise RefusedError("damaged-snapshot", message, hint=hint)
+    return found or ()

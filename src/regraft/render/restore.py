@@ -5,6 +5,9 @@ import json
 from regraft.core.restored import Outcome, Restored
 from regraft.render import safe
 
+SHOWN = 20  # of what is newer, for people
+LISTED = 1000  # for machines
+
 _SAID: dict[Outcome, str] = {
     "nothing": "nothing to restore: no apply left anything to give back here",
     "unchanged": "nothing to give back: the apply ended before it changed the image",
@@ -18,6 +21,12 @@ _SAID: dict[Outcome, str] = {
 def restored_lines(restored: Restored) -> list[str]:
     journal = restored.journal
     lines = [safe.log_line(line) for line in restored.named]
+    kept = restored.kept
+    if kept.paths:
+        lines.append(f"made or changed since the apply, and taken away: {len(kept.paths)} files")
+        lines += [safe.log_line(f"  {path}") for path in kept.paths[:SHOWN]]
+        lines += [f"  and {len(kept.paths) - SHOWN} more"] if len(kept.paths) > SHOWN else []
+        lines.append(safe.log_line(f"  their copies are in {kept.folder}"))
     lines.append(_SAID[restored.outcome])
     if journal is not None:
         lines.append(
@@ -34,5 +43,10 @@ def restored_json(restored: Restored) -> str:
         "plan": journal.plan if journal else None,
         "image": journal.image if journal else None,
         "not_given_back": [*restored.named],
+        "newer_than_apply": {
+            "count": len(restored.kept.paths),
+            "paths": [*restored.kept.paths[:LISTED]],
+            "copies": restored.kept.folder or None,
+        },
     }
     return json.dumps(document, indent=2)
