@@ -17,7 +17,7 @@ class Signals:
 
     def __init__(self) -> None:
         self.waiting = False
-        self._line = "stopping; wait for what is said of the machine's state"
+        self._line = "stopping; wait, or kill -9 and `regraft restore`"
         self._said = ""
 
     def hold(self, line: str) -> None:

@@ -130,7 +130,7 @@ class _Apply:
 
     def _hold(self) -> None:
         has_copy = self._journal is not None and self._journal.snapshot
-        self._ports.hold(GIVING_BACK if has_copy else "stopping; wait for what is said of the machine's state")
+        self._ports.hold(GIVING_BACK if has_copy else "stopping; wait, or kill -9 and `regraft restore`")
 
     def _attempt(self, earlier: Journal | None) -> Applied:
         self._go_back(earlier)
