@@ -4,6 +4,9 @@ A patch that does not fit, a failing `verify`, a finding are results, not errors
 """
 
 from collections.abc import Sequence
+from typing import Literal
+
+Outcome = Literal["applied", "unchanged", "rolled-back", "changed"]  # what an apply made of the machine
 
 
 class RegraftError(Exception):
@@ -11,6 +14,7 @@ class RegraftError(Exception):
 
     `code` is a stable word for machines (`unknown-key`), `where` is `file:line:column`, `repository@ref` or None,
     `hint` is the next step in the imperative, or None. All three may hold hostile text: renderers escape it.
+    `outcome` is there where an apply was at work.
     """
 
     exit_code = 70
@@ -21,6 +25,7 @@ class RegraftError(Exception):
         self.message = message
         self.where = where
         self.hint = hint
+        self.outcome: Outcome | None = None
 
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
@@ -44,6 +49,12 @@ class OutsideError(RegraftError):
     """Exit 3: no answer from a server, disk, permission, a missing program, a lock that somebody holds."""
 
     exit_code = 3
+
+
+class StoppedError(RegraftError):
+    """Exit 130: a signal. What that leaves behind is in the message."""
+
+    exit_code = 130
 
 
 class MistakesError(InputError):

@@ -928,3 +928,47 @@ def test_the_record_of_another_version_is_refused_by_that_name(machine: Machine,
         snapshot.newer()
     assert caught.value.code == "other-version"
     assert machine.see() == before
+
+
+@needs_root
+def test_on_a_full_disk_the_copies_themselves_are_put_back(tmp_path: Path, picture: Pictures) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", disk], check=False).returncode != 0:
+        pytest.skip("no file system can be mounted here")
+    try:
+        tree = disk / "tree"
+        tree.mkdir()
+        for name in ("one", "two"):
+            (tree / name).write_bytes(os.urandom(400_000))
+        (tree / "one").chmod(0o750)
+        os.chown(tree / "one", 12, 34)
+        os.utime(tree / "one", ns=(10**18, 10**18))
+        before = picture(tree)
+        snapshot = Snapshot(disk / "state")
+        (disk / "state").mkdir()
+        snapshot.take([Subject("checkout", str(tree))])
+        for name in ("one", "two"):
+            (tree / name).write_bytes(b"")
+        with contextlib.suppress(OSError), (disk / "fill").open("wb", buffering=0) as stream:
+            while True:
+                stream.write(bytes(4096))
+        assert Snapshot(disk / "state").give_back() == ()
+        assert picture(tree) == before
+        assert (tree / "one").stat().st_mtime_ns == 10**18
+        assert Snapshot(disk / "state").give_back() == (), "the copies are there still"
+    finally:
+        subprocess.run(["umount", "-l", disk], check=True)
+
+
+def test_a_copy_is_handed_over_once(tmp_path: Path) -> None:
+    """Two files of the same content must not become one."""
+    (tmp_path / "content").mkdir()
+    (tmp_path / "a").write_bytes(b"same")
+    contents = Contents(tmp_path / "content")
+    digest = str(contents.put(str(tmp_path / "a")).sha256)
+    assert contents.hand_over(digest, str(tmp_path / "b"), (1, 2))
+    assert not contents.hand_over(digest, str(tmp_path / "c"), (1, 2))
+    assert ((tmp_path / "b").read_bytes(), (tmp_path / "b").stat().st_mtime_ns) == (b"same", 2)
+    assert not (tmp_path / "c").exists()
+    assert {one.name for one in tmp_path.iterdir()} == {"a", "b", "content"}

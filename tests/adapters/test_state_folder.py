@@ -88,6 +88,26 @@ def is_free(state: StateDirectory) -> bool:
     return True
 
 
+# The reserve.
+
+
+def test_the_reserve_takes_space_and_goes_with_the_state(state: StateDirectory) -> None:
+    place = state.folder / "reserve"
+    with state.lock(0):
+        state.write(JOURNAL)
+        state.reserve()
+        first = place.stat()
+        assert first.st_blocks * 512 >= 256 * 1024
+        state.reserve()
+        assert place.stat().st_ino == first.st_ino, "it is taken once"
+        state.release()
+        assert not place.exists()
+        state.release()
+        state.reserve()
+        state.clear()
+        assert not place.exists()
+
+
 # The lock.
 
 

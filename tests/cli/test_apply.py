@@ -911,7 +911,7 @@ def test_an_interrupted_apply_gives_back_before_it_goes(apply_world: Any, pictur
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert f"stopped: {GIVEN_BACK}" in said.decode()
+    assert "error: interrupted. I" + GIVEN_BACK[1:] in said.decode()
     assert picture(*world.guarded) == before
 
 
@@ -1490,3 +1490,223 @@ def test_the_finder_of_a_real_backends_editable_install_may_come(
     assert any(line in path.read_text() for path in world.site.glob("*.pth"))
     world.restore(check=0)
     assert picture(*world.guarded) == before
+
+
+FILL = "cat /dev/zero > {place} 2>/dev/null; {then}"
+FILLS = {
+    "in the checkout, and goes on": (FILL.format(place="lib/fill", then="exit 0"), 3),
+    "elsewhere, and fails": (FILL.format(place="../../var/fill", then="exit 1"), 1),
+    "elsewhere, and regraft is killed": (FILL.format(place="../../var/fill", then="kill -9 $PPID"), -signal.SIGKILL),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FILLS)
+def test_an_install_that_fills_the_disk_ends_at_the_baseline(apply_world: Any, picture: Picture, name: str) -> None:
+    world = apply_world
+    command, exit_code = FILLS[name]
+    big = world.checkout / "lib/big.bin"  # larger than what is kept in reserve
+    big.write_bytes(os.urandom(1024 * 1024))
+    (world.checkout / ".gitignore").write_text(LIB[".gitignore"] + "*.bin\n")
+    world.manifest(install=[GOOD, ["sh", "-c", f": > lib/big.bin; {command}"]], lib='local-edits = "drop"')
+    world.plan()
+    kept = world.top / "outside/image"
+    shutil.copytree(world.root, kept, symlinks=True)
+    with mounted(world.root, "size=8m"):
+        shutil.copytree(kept, world.root, symlinks=True, dirs_exist_ok=True)
+        before = picture(*world.guarded)
+        answer = world.apply()
+        assert answer.code == exit_code, answer.err
+        if exit_code > 0:
+            assert "I" + GIVEN_BACK[1:] in answer.err
+        else:
+            restored = world.restore(check=0)
+            assert restored.out.startswith("the baseline is back")
+        assert picture(*world.guarded) == before
+        assert world.restore(check=0).out.startswith("nothing to restore")
+
+
+# Signals while something is given back
+
+MANY = "mkdir lib/many; cd lib/many; seq 30000 | xargs touch; "
+WAIT = "giving the baseline back; wait, or kill -9 and `regraft restore`"
+
+
+def told_to_stop(world: Any, *words: str, numbers: tuple[signal.Signals, ...]) -> Answer:
+    """A command that gets these signals as soon as it gives back."""
+    argv = [sys.executable, "-m", "regraft", *words, "--root", str(world.root)]
+    env = {"PATH": os.environ["PATH"], "HOME": str(world.top)}
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(argv, cwd=world.project, env=env, stderr=pipe, stdout=pipe, text=True)
+    journal = world.root / "var/lib/regraft/journal.json"
+    deadline = time.monotonic() + 60
+    while not (journal.exists() and '"restoring"' in journal.read_text()):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    for number in numbers:
+        process.send_signal(number)
+        time.sleep(0.02)
+    out, err = process.communicate(timeout=60)
+    return Answer(process.returncode, out, err)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("numbers", [(signal.SIGTERM,), (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)], ids=len)
+def test_signals_wait_for_a_roll_back_and_the_state_is_said(
+    apply_world: Any, picture: Picture, numbers: tuple[signal.Signals, ...]
+) -> None:
+    world = apply_world
+    world.manifest(install=[GOOD, ["sh", "-c", f"{MANY} exit 7"]])
+    world.plan()
+    before = picture(*world.guarded)
+    answer = told_to_stop(world, "apply", str(world.plan_file), numbers=numbers)
+    assert answer.code == 1
+    assert answer.err.count(WAIT) == 1
+    assert "ended with exit code 7. I" + GIVEN_BACK[1:] in answer.err
+    assert picture(*world.guarded) == before
+
+
+@pytest.mark.slow
+def test_signals_wait_for_a_restore(apply_world: Any, picture: Picture) -> None:
+    world = apply_world
+    before = picture(*world.guarded)
+    world.manifest(install=[GOOD, ["sh", "-c", f"{MANY} kill -9 $PPID"]])
+    world.plan()
+    world.apply(check=-signal.SIGKILL)
+    answer = told_to_stop(world, "restore", numbers=(signal.SIGINT, signal.SIGTERM))
+    assert (answer.code, answer.err) == (0, f"{WAIT}\n")
+    assert answer.out.startswith("the baseline is back")
+    assert picture(*world.guarded) == before
+
+
+@pytest.mark.slow
+def test_an_interrupted_apply_is_an_error_in_json_and_in_the_receipt(apply_world: Any, picture: Picture) -> None:
+    world = apply_world
+    world.manifest(install=[GOOD, ["sh", "-c", "kill -TERM $PPID; sleep 60"]])
+    world.plan()
+    before = picture(*world.guarded)
+    receipt = world.top / "receipt.json"
+    answer = world.apply("--format", "json", "--receipt", str(receipt), check=130)
+    error = answer.json["error"]
+    assert (error["code"], error["outcome"]) == ("interrupted", "rolled-back")
+    assert GIVEN_BACK[1:] in error["message"]
+    found = json.loads(receipt.read_text())
+    assert (found["outcome"], found["error"]["code"], found["verdict"]) == ("rolled-back", "interrupted", "no")
+    assert picture(*world.guarded) == before
+
+
+# Receipts, and outputs that nobody reads
+
+FOREIGN = ["sh", "-c", "echo x > ../kept/kept/new.py"]
+
+
+def test_the_place_of_the_receipt_is_looked_at_before_anything_is_changed(apply_world: Any) -> None:
+    world = apply_world
+    places = {
+        str(world.top): (2, "not-a-file"),
+        "": (2, "no-receipt-file"),
+        str(world.plan_file): (2, "receipt-is-source"),
+        str(world.plan_file / "below"): (3, "system"),
+    }
+    plan = world.plan_file.read_bytes()
+    for place, (exit_code, word) in places.items():
+        for command in ("apply", "verify", "replay"):
+            answer = world.run(command, str(world.plan_file), "--root", str(world.root), "--receipt", place)
+            assert (answer.code, f"[{word}]" in answer.err) == (exit_code, True), (command, place, answer.err)
+    assert not (world.root / "var").exists()
+    assert world.plan_file.read_bytes() == plan
+    assert [one.name for one in world.top.iterdir() if one.name.startswith(".")] == []
+
+
+def test_a_receipt_that_cannot_be_written_hides_neither_state_nor_verdict(apply_world: Any) -> None:
+    answer = apply_world.apply("--receipt", "/dev/full", check=3)
+    assert "verdict   yes" in answer.out
+    assert "\napplied: the machine holds the plan " in answer.err
+    assert "error: /dev/full: no space is left. Applied: the machine holds the plan " in answer.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("install", "exit_code"), [([GOOD], 0), ([GOOD, FOREIGN], 1)])
+def test_a_summary_page_that_cannot_be_written_hides_no_verdict(
+    apply_world: Any, install: list[list[str]], exit_code: int
+) -> None:
+    world = apply_world
+    world.manifest(install=install)
+    world.plan()
+    actions = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(world.top)}
+    answer = world.apply(**actions, check=exit_code)
+    assert answer.last.startswith("not applied: " if exit_code else "applied: ")
+    assert "the summary page could not be written: " in answer.err
+
+
+@pytest.mark.parametrize("stream", ["> /dev/full", "2> /dev/full", "2> >(exec 2>&-; exit)"])
+def test_an_answer_that_nobody_can_read_is_exit_3(apply_world: Any, stream: str) -> None:
+    world = apply_world
+    argv = f"{sys.executable} -m regraft apply {world.plan_file} --root {world.root} {stream}"
+    env = {"PATH": os.environ["PATH"], "HOME": str(world.top)}
+    done = subprocess.run(["bash", "-c", argv], cwd=world.project, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 3, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "applied: the machine holds" in done.stderr or "outcome   applied" in done.stdout
+    assert world.verify().code == 0
+
+
+@pytest.mark.slow
+def test_a_receipt_says_what_became_of_the_machine_and_no_more_than_is_known(apply_world: Any) -> None:
+    world = apply_world
+    receipt = world.top / "receipt.json"
+
+    def end(*words: str, check: int) -> tuple[str, Any, Any]:
+        receipt.unlink(missing_ok=True)
+        world.apply(*words, "--receipt", str(receipt), check=check)
+        found = json.loads(receipt.read_text())
+        after, environment = found["dependencies"]["lib"]["after"], found["environment"]["after"]
+        assert (after is None) == (environment is None)
+        return found["outcome"], found["error"] and found["error"]["code"], after and after["commit"]
+
+    planned = json.loads(world.plan_file.read_text())["dependencies"]["lib"]["commit"]
+    assert end(check=0) == ("applied", None, planned)
+    assert end(check=0) == ("unchanged", None, planned)
+    world.plan("v3")
+    assert end(check=1) == ("unchanged", "another-plan", None)
+    world.restore(check=0)
+    world.manifest(install=[GOOD, FOREIGN])
+    world.plan("v2")
+    assert end(check=1) == ("rolled-back", None, None)
+    world.manifest(install=[GOOD, ["sh", "-c", "exit 7"]])
+    world.plan("v2")
+    assert end(check=1) == ("rolled-back", "install-failed", None)
+    shown = world.run("show", str(receipt), check=0).out
+    assert "after     not looked at" in shown
+    assert "  outcome   rolled-back\n" in shown
+    assert "[install-failed]" in shown
+    assert end("--no-snapshot", check=1) == ("changed", "install-failed", None)
+
+
+@pytest.mark.slow
+def test_without_a_snapshot_a_plan_that_does_not_hold_leaves_what_was_found(apply_world: Any) -> None:
+    world = apply_world
+    world.manifest(install=[GOOD, FOREIGN])
+    world.plan()
+    answer = world.apply("--no-snapshot", "--format", "json", check=1)
+    after = answer.json["dependencies"]["lib"]["after"]
+    assert (answer.json["outcome"], after["distributions"]) == ("changed", {"lib": "2.0"})
+    forgotten = world.run("restore", "--root", str(world.root), "--forget", check=1)
+    assert "the image stays as it is" in forgotten.out
+    assert world.restore(check=0).out.startswith("nothing to restore")
+
+
+@pytest.mark.slow
+def test_a_receipt_is_replayed_from_standard_input(apply_world: Any) -> None:
+    world = apply_world
+    receipt = world.top / "receipt.json"
+    world.apply("--receipt", str(receipt), check=0)
+    world.restore(check=0)
+    argv = [sys.executable, "-m", "regraft", "replay", "-", "--root", str(world.root)]
+    env = {"PATH": os.environ["PATH"], "HOME": str(world.top)}
+    done = subprocess.run(
+        argv, cwd=world.project, env=env, input=receipt.read_bytes(), capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"applied: the machine holds the plan" in done.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from regraft import __version__
-from regraft.cli.boundary import Boundary
+from regraft.cli.boundary import Boundary, Terminated
 from regraft.errors import InputError, MistakesError, OutsideError, RefusedError
 
 
@@ -47,6 +47,19 @@ def test_disk_full_names_itself_and_a_remedy(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().err == (
         "error: /x/plan.json: no space is left [disk-full]\n  -> free some space, then run again\n"
     )
+
+
+@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), "interrupted"), (Terminated(15), "terminated")])
+def test_an_interruption_is_json_too(error: BaseException, code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code_of(error, ("plan", "--format", "json"))
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == code
+
+
+def test_an_error_says_in_json_what_became_of_the_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    error = OutsideError("down", "down")
+    error.outcome = "rolled-back"
+    code_of(error, ("apply", "--format", "json"))
+    assert json.loads(capsys.readouterr().out)["error"]["outcome"] == "rolled-back"
 
 
 @pytest.mark.parametrize("words", [("plan", "--format", "json"), ("plan", "--format=json")])
@@ -119,6 +132,10 @@ def test_a_wrong_command_line_is_exit_2_without_a_traceback(
         ("--help > /dev/full", 3),
         ("schema > /dev/full", 3),
         ("plan --body - <&-", 2),
+        ("schema 2>&-", 0),
+        ("replay - <&-", 2),
+        ("unheard-of 2> /dev/full", 2),
+        ("unheard-of --format json > /dev/full", 2),
     ],
 )
 def test_closed_and_full_streams_are_no_yes_and_no_traceback(line: str, code: int, tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from regraft.cli.termination import Signals
+
 MANIFEST = """\
 [project]
 name = "p"
@@ -44,3 +46,24 @@ def test_a_signal_leaves_neither_a_token_nor_a_process(number: signal.Signals, c
     assert b"s3cr3t" not in err
     assert b"Traceback" not in err
     assert [*scratch.iterdir()] == []
+
+
+def test_the_first_signal_interrupts_and_the_others_wait(capfd: pytest.CaptureFixture[str]) -> None:
+    signals = Signals()
+    with pytest.raises(KeyboardInterrupt):
+        signals.take(signal.SIGINT, None)
+    signals.take(signal.SIGTERM, None)
+    signals.hold("giving back")
+    signals.take(signal.SIGTERM, None)
+    signals.take(signal.SIGHUP, None)
+    assert capfd.readouterr().err == "stopping; wait, or kill -9 and `regraft restore`\ngiving back\n"
+
+
+def test_once_signals_wait_the_first_one_waits_too(capfd: pytest.CaptureFixture[str]) -> None:
+    signals = Signals()
+    signals.hold("giving back")
+    try:
+        signals.take(signal.SIGINT, None)
+    except KeyboardInterrupt:
+        pytest.fail("it interrupted")
+    assert capfd.readouterr().err == "giving back\n"

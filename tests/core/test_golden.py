@@ -22,7 +22,7 @@ from regraft.core.baseline_document import decode_baseline, encode_baseline
 from regraft.core.findings import Finding, Witness
 from regraft.core.objects import Commit, Sha256, Tree
 from regraft.core.plan import BaselineSource, Note, PlannedDependency, PlannedImage, PlannedPatch, Source
-from regraft.core.receipt import Environment, FoundDependency, FoundImport, Held, Receipt, Times
+from regraft.core.receipt import Environment, Failure, FoundDependency, FoundImport, Held, Receipt, Times
 from regraft.core.receipt_document import decode_receipt, encode_receipt, seal
 from regraft.errors import InputError, MistakesError, OutsideError, RefusedError, RegraftError
 
@@ -110,6 +110,8 @@ RECEIPT = seal(
         findings=(FINDING,),
         notes=(Note("notice", "body-frozen", "the body is the event's"),),
         times=Times("2026-08-21T10:00:00Z", 1.5),
+        outcome="changed",
+        error=Failure("disk-full", "no space is left"),
     )
 )
 
@@ -134,6 +136,14 @@ def test_a_hash_of_a_baseline_that_is_none_is_refused(digit: str) -> None:
 def test_the_receipt() -> None:
     assert encode_receipt(RECEIPT) == (GOLDEN / "receipt.json").read_bytes()
     assert decode_receipt((GOLDEN / "receipt.json").read_bytes(), "receipt.json") == RECEIPT
+
+
+def test_a_receipt_of_before_is_still_read_and_its_digest_is_the_same() -> None:
+    older = json.loads((GOLDEN / "receipt.json").read_text())
+    del older["outcome"], older["error"]
+    found = decode_receipt(json.dumps(older).encode(), "receipt.json")
+    assert found == replace(RECEIPT, outcome=None, error=None)
+    assert found.digest == RECEIPT.digest
 
 
 def test_a_finding() -> None:

@@ -18,7 +18,7 @@ from regraft.core.plan import Plan, PlannedDependency, PlannedImage, Source
 from regraft.core.plan_document import seal
 from regraft.core.restored import Kept
 from regraft.core.tree_record import Change, Entry, Record
-from regraft.errors import InputError, OutsideError, RefusedError, RegraftError
+from regraft.errors import InputError, OutsideError, RefusedError, RegraftError, StoppedError
 from regraft.flows.apply import Applied, Options, apply
 from regraft.flows.apply_steps import Ports
 
@@ -62,6 +62,15 @@ class World:
     virtual: bool = False  # whether the environment is a virtual one
     tree_has_edit: bool = False  # whether the planned tree holds lib.c as it is
     said: list[str] = dataclasses.field(default_factory=list)
+
+    held: list[str] = dataclasses.field(default_factory=list)
+    signal_in_between: bool = False  # one that comes after a failure, before signals wait
+
+    def delay(self, line: str) -> None:
+        self.held.append(line)
+        if self.signal_in_between:
+            self.signal_in_between = False
+            raise KeyboardInterrupt
 
     def _step(self, name: str) -> None:
         self.log.append(name)
@@ -182,6 +191,12 @@ class World:
         class State:
             lock, exists, read, clear, aside = world.lock, world.exists, world.read, world.clear, world.aside
 
+            def reserve(self) -> None:
+                world.log.append("reserve")
+
+            def release(self) -> None:
+                world.log.append("release")
+
             def write(self, journal: Journal) -> None:
                 world.journal = journal
                 world.log.append(journal.phase + (f" {journal.process.pid}" if journal.process else ""))
@@ -222,6 +237,7 @@ class World:
             installed=self,
             project="/project",
             say=world.said.append,
+            hold=world.delay,
             now=lambda: "2026-01-01T00:00:00Z",
             word=lambda: "word",
         )
@@ -234,7 +250,7 @@ def test_each_phase_is_written_down_before_its_effect() -> None:
     world = World()
     assert world.apply().outcome == "applied"
     assert world.log == [
-        *("clear", "recording", "take", "scan", "recorded", "fetch", "prove"),
+        *("clear", "recording", "reserve", "take", "scan", "recorded", "fetch", "prove"),
         *("writing", "write", "installing", "make lib", "installing 99"),
         *("installing", "make proj", "installing 99", "verifying", "import", "scan again", "note", "applied"),
     ]
@@ -279,11 +295,52 @@ def test_what_cannot_be_given_back_is_named_and_the_journal_stays() -> None:
     assert world.journal.phase == "restoring"
 
 
-def test_an_interruption_gives_back_and_goes_on_its_way() -> None:
+def test_an_interruption_gives_back_and_says_the_state() -> None:
     world = World(fail="make lib", error=KeyboardInterrupt())
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(StoppedError, match="It was given back: the machine is at its baseline") as caught:
         world.apply()
+    assert (caught.value.code, caught.value.exit_code, caught.value.outcome) == ("interrupted", 130, "rolled-back")
     assert world.log[-2:] == ["give back", "clear"]
+
+
+@pytest.mark.parametrize("fail", ["make lib", ""])
+def test_signals_wait_while_the_baseline_is_given_back(fail: str) -> None:
+    world = World(fail=fail, differs=not fail)
+    with contextlib.suppress(OutsideError):
+        world.apply()
+    assert world.held == ["giving the baseline back; wait, or kill -9 and `regraft restore`"]
+    assert "give back" in world.log
+
+
+@pytest.mark.parametrize("fail", ["make lib", "note", ""])
+def test_a_signal_between_a_failure_and_its_roll_back_does_not_lose_it(fail: str) -> None:
+    world = World(fail=fail, differs=not fail, signal_in_between=True)
+    with pytest.raises(StoppedError, match="It was given back: the machine is at its baseline"):
+        world.apply()
+    assert (world.journal, world.moved) == (None, False)
+
+
+def test_a_signal_waits_for_the_note_that_the_plan_is_applied() -> None:
+    world = World()
+    world.apply()
+    assert world.held == ["the plan is applied; wait for the receipt"]
+
+
+@pytest.mark.parametrize(
+    ("world", "snapshot", "outcome"),
+    [(World(fail="take"), True, "rolled-back"), (World(fail="write"), True, "rolled-back"),
+     (World(fail="write", lost=("/a: gone",)), True, "changed"), (World(fail="write"), False, "changed")],
+)  # fmt: skip
+def test_an_error_holds_what_became_of_the_machine(world: World, snapshot: bool, outcome: str) -> None:
+    with pytest.raises(OutsideError) as caught:
+        world.apply(snapshot=snapshot)
+    assert caught.value.outcome == outcome
+
+
+@pytest.mark.parametrize(("snapshot", "stands"), [(True, False), (False, True)])
+def test_what_was_verified_does_not_stand_where_it_was_given_back(snapshot: bool, stands: bool) -> None:
+    assert World(differs=True).apply(snapshot=snapshot).stands is stands
+    assert World().apply(snapshot=snapshot).stands
 
 
 def test_a_command_that_fails_is_given_back() -> None:
@@ -324,7 +381,7 @@ def test_another_plan_is_refused_and_with_replace_begins_at_the_first_ones_basel
         world.apply(OTHER)
     assert (caught.value.code, world.log) == ("another-plan", [])
     assert world.apply(OTHER, replace=True).outcome == "applied"
-    assert world.log[:5] == ["restoring", "give back", "recording", "take", "scan"]
+    assert world.log[:5] == ["restoring", "give back", "recording", "reserve", "take"]
     assert world.journal is not None
     assert world.journal.replaces
 

@@ -30,6 +30,7 @@ class State:
     there: bool = True
     log: list[str] = field(default_factory=list)
     aside: str = "/state/aside"
+    full: int = 0  # how many notes find no room
 
     def exists(self) -> bool:
         return self.there
@@ -46,8 +47,17 @@ class State:
         return self.journal
 
     def write(self, journal: Journal) -> None:
+        if self.full:
+            self.full -= 1
+            raise OutsideError("disk-full", "no space is left")
         self.journal = journal
         self.log.append(journal.phase)
+
+    def reserve(self) -> None:
+        raise AssertionError
+
+    def release(self) -> None:
+        self.log.append("release")
 
     def clear(self) -> None:
         self.journal = None
@@ -119,7 +129,7 @@ def test_from_every_later_phase_the_baseline_is_given_back(phase: Phase) -> None
     state = State(replace(JOURNAL, phase=phase))
     restored = restore(state, Snapshots(state.log), wait=0)
     assert (restored.outcome, restored.whole) == ("given-back", True)
-    assert state.log == ["lock 0 end", "restoring", "give back", "clear", "unlock"]
+    assert state.log == ["lock 0 end", "release", "restoring", "give back", "clear", "unlock"]
 
 
 def test_an_apply_over_an_earlier_one_is_given_back_even_while_it_recorded() -> None:
@@ -132,7 +142,7 @@ def test_what_is_newer_than_the_apply_is_kept_and_named_before_anything_is_given
     state = State(replace(JOURNAL, phase="applied"))
     restored = restore(state, Snapshots(state.log, found=(Change("/src/notes", "new"),)), wait=0)
     assert (restored.outcome, restored.kept) == ("given-back", Kept("/state/kept/r1", ("/src/notes",)))
-    assert state.log == ["lock 0 end", "keep for r1", "restoring", "give back", "clear", "unlock"]
+    assert state.log == ["lock 0 end", "release", "keep for r1", "restoring", "give back", "clear", "unlock"]
 
 
 def test_where_it_cannot_be_told_what_is_newer_nothing_is_given_back() -> None:
@@ -210,6 +220,26 @@ def test_the_disk_failing_leaves_the_state() -> None:
     with pytest.raises(OutsideError):
         run(state, error=OutsideError("disk-full", "full"), forget=True)
     assert state.journal is not None
+
+
+def test_without_room_for_the_note_what_can_be_given_back_is_and_the_note_comes_then() -> None:
+    state = State(JOURNAL, full=1)
+    restored = restore(state, Snapshots(state.log, ("/a: gone",)), wait=0)
+    assert restored.outcome == "incomplete"
+    assert state.log == ["lock 0 end", "release", "give back", "restoring", "unlock"]
+    state = State(JOURNAL, full=1)
+    assert restore(state, Snapshots(state.log), wait=0).outcome == "given-back"
+    assert state.log == ["lock 0 end", "release", "give back", "clear", "unlock"]
+
+
+def test_signals_wait_from_when_something_is_given_back_and_not_before() -> None:
+    state = State(JOURNAL)
+    restore(state, Snapshots(state.log), wait=0, hold=state.log.append)
+    assert state.log[:3] == [
+        "lock 0 end",
+        "giving the baseline back; wait, or kill -9 and `regraft restore`",
+        "release",
+    ]
 
 
 @pytest.mark.parametrize(("journal_root", "root"), [("/img", ""), ("", "/img"), ("/img", "/other")])

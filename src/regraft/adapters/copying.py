@@ -123,6 +123,21 @@ class Contents:
         finally:
             os.close(source)
 
+    def hand_over(self, sha256: str, path: str, times: tuple[int, int]) -> bool:
+        """Put the copy itself at `path`, with these times, for want of room for another: it keeps its name here as well.
+
+        False: it is on another file system, or was handed over before; two files must not become one.
+        """
+        source = self.path(sha256)
+        try:
+            if os.lstat(source).st_nlink != 1:
+                return False
+            os.utime(source, ns=times, follow_symlinks=False)
+            effects.hard_link(bytes_of(path), source)
+        except OSError:
+            return False
+        return True
+
 
 def copy(source: int, target: int) -> None:
     """The whole of one open file into another, empty one: shared where that can be, else written."""

@@ -147,6 +147,18 @@ def second_name(old: AnyPath, new: AnyPath) -> None:
         os.link(old, new, follow_symlinks=False)
 
 
+def hard_link(path: AnyPath, source: AnyPath) -> None:
+    """Let `path`, in place of a file or link there, be another name of the file `source`: that takes no space."""
+    temporary = temporary_name(path)
+    with effect("hard-link"):
+        os.link(os.fsencode(source), temporary, follow_symlinks=False)
+    try:
+        rename(temporary, path)
+    finally:
+        with contextlib.suppress(OSError):  # a rename between two names of one file does nothing
+            os.unlink(temporary)
+
+
 def rename(old: AnyPath, new: AnyPath) -> None:
     with effect("rename"):
         os.replace(os.fsencode(old), os.fsencode(new))

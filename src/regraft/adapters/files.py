@@ -53,6 +53,28 @@ def write(path: Path, data: bytes) -> None:
         raise outside(error, str(path)) from None
 
 
+def check_writable(path: Path) -> None:
+    """Find out beforehand whether `write` could put a file there. Missing folders above it are made, and nothing is left.
+
+    Raises InputError `not-a-file` for a folder, and what `write` raises.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        mode = _mode(path)
+        if mode is None or stat.S_ISREG(mode):
+            place = path.resolve()
+            trial = place.with_name(f".{place.name[:100]}.{os.urandom(6).hex()}")
+            with effect("create"):
+                os.close(os.open(trial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+            trial.unlink()
+        elif not stat.S_ISDIR(mode) and not os.access(path, os.W_OK):
+            raise PermissionError(13, os.strerror(13))
+    except OSError as error:
+        raise outside(error, str(path)) from None
+    if mode is not None and stat.S_ISDIR(mode):
+        raise InputError("not-a-file", "this is a folder, not a file", where=str(path), hint="name a file in it")
+
+
 def _mode(path: Path) -> int | None:
     try:
         return path.stat().st_mode

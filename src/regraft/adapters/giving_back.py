@@ -5,6 +5,7 @@ everything is looked at once more, and what still differs is the answer. A folde
 """
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Callable, Sequence
@@ -37,6 +38,7 @@ _REASONS = {
     "touched": "whether its content is the old one cannot be told",
 }
 _MADE = {"file", "folder", "link"}
+_FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 class GivingBack:
@@ -187,7 +189,21 @@ class GivingBack:
             # The old time, so that byte code that was made of this very content counts again.
             os.utime(handle, ns=(old.mtime_ns, old.mtime_ns))
 
-        self._in_folder(old.path, lambda: effects.write(bytes_of(old.path), (), old.mode, before_rename=fill))
+        try:
+            self._in_folder(old.path, lambda: effects.write(bytes_of(old.path), (), old.mode, before_rename=fill))
+        except OSError as error:
+            if error.errno not in _FULL or not self._hand_over(old):
+                raise
+
+    def _hand_over(self, old: Entry) -> bool:
+        """Owner and mode come last: until then whoever restores again can read the copy."""
+        if not self._contents.hand_over(str(old.sha256), old.path, (old.mtime_ns, old.mtime_ns)):
+            return False
+        now = look(old.path)
+        if now is not None:
+            _own(old, now)
+            _set_mode(old)
+        return True
 
     def _link(self, old: Entry) -> None:
         self._in_folder(old.path, lambda: effects.link(bytes_of(old.path), bytes_of(str(old.target))))

@@ -3,6 +3,7 @@
     lock            held with flock(2) by whoever applies or restores, and by the commands that it started
     journal.json    how far it came
     snapshot/       the baseline (adapters.snapshot)
+    reserve         some blocks that a full disk still has for giving back
     aside/          files that were moved out of the way
     kept/           copies of what was made after an apply, and went with a restore (adapters.newer); never removed
 
@@ -31,6 +32,7 @@ from regraft.errors import InputError, OutsideError, RefusedError
 VARIABLE = "REGRAFT_RUN"
 
 _POLL = 0.05
+_RESERVE = 256 * 1024  # bytes: a journal, some temporary files, and the names of what is put back
 
 
 def state_folder_of(root: str | None, environ: Mapping[str, str]) -> Path:
@@ -124,6 +126,15 @@ class StateDirectory:
         decode_journal(data, str(self._journal))  # before anything is changed: what cannot be read cannot be given back
         files.write(self._journal, data)
 
+    def reserve(self) -> None:
+        place = self.folder / "reserve"
+        if not os.path.lexists(place):
+            files.write(place, os.urandom(_RESERVE))  # nothing that a file system could store in less
+
+    def release(self) -> None:
+        with contextlib.suppress(OSError):
+            effects.unlink(str(self.folder / "reserve"))
+
     def clear(self) -> None:
         try:
             with contextlib.suppress(FileNotFoundError):
@@ -137,7 +148,7 @@ class StateDirectory:
         if self._journal.exists():
             return
         for name in os.listdir(self.folder):
-            if name in {"snapshot", "aside"} or name.startswith(".journal.json."):
+            if name in {"snapshot", "aside", "reserve"} or name.startswith((".journal.json.", ".reserve.")):
                 effects.remove_tree(str(self.folder / name))
 
     def _make(self) -> None:
@@ -218,7 +229,7 @@ class StateDirectory:
         """Who holds it, for the message of the next one."""
         since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         note = {"pid": os.getpid(), "since": since, "command": " ".join(["regraft", *sys.argv[1:]])[:300]}
-        with effects.effect("sign"):
+        with contextlib.suppress(OSError), effects.effect("sign"):  # on a full disk it stays unsaid
             os.ftruncate(handle, 0)
             os.pwrite(handle, json.dumps(note).encode(), 0)
 

@@ -1,5 +1,6 @@
 """Where errors become exit codes: the only place that prints them."""
 
+import contextlib
 import io
 import json
 import os
@@ -8,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TextIO
 
 from regraft.errors import MistakesError, OutsideError, RegraftError
 
@@ -45,22 +46,27 @@ class Boundary:
         if sys.stdout is None:  # closed by the caller; what is printed there is lost, and that is no success
             self._closed = True
             sys.stdout = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+        if sys.stderr is None:  # what is said there is lost as the caller wanted; it does not belong to the answer
+            sys.stderr = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
+        swallowed = self._judge(error)
+        self._settle()
+        return swallowed
+
+    def _judge(self, error: BaseException | None) -> bool:
         match error:
             case None:
                 return self._flush()
             case SystemExit():  # argparse, after it printed a help text
                 self.code = error.code if isinstance(error.code, int) else BUG
             case KeyboardInterrupt():
-                self._say("interrupted")
-                self.code = INTERRUPTED
+                self._stopped("interrupted", INTERRUPTED)
             case Terminated():
-                self._say("terminated")
-                self.code = 128 + error.signal
+                self._stopped("terminated", 128 + error.signal)
             case BrokenPipeError():
                 self._drop_output()
             case RegraftError():
@@ -93,8 +99,17 @@ class Boundary:
 
     def _drop_output(self) -> None:
         """Nobody reads any more (`| head`): what was left unsaid is no success, and the interpreter's last flush is none."""
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence(sys.stdout)
         self.code = OutsideError.exit_code
+
+    def _settle(self) -> None:
+        """Nothing is left for the interpreter's last flush, whose failure would be an exit code of its own."""
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except OSError:
+                _silence(stream)
+                self.code = self.code or OutsideError.exit_code
 
     def _report(self, error: RegraftError) -> None:
         self.code = error.exit_code
@@ -103,12 +118,12 @@ class Boundary:
             document: dict[str, Any] = {"error": _plain(error)}
             if len(mistakes) > 1:
                 document["error"]["mistakes"] = [_plain(one) for one in mistakes]
-            print(json.dumps(document, indent=2))
+            self._answer(document)
         from regraft.render.errors import annotations, error_text  # noqa: PLC0415
 
         self._say(error_text(mistakes))
         if self._environ.get("GITHUB_ACTIONS") == "true":
-            print(annotations(mistakes), end="", file=sys.stderr)
+            self._say(annotations(mistakes).rstrip("\n"))
             self._summarize(mistakes)
 
     def _summarize(self, mistakes: Sequence[RegraftError]) -> None:
@@ -127,7 +142,7 @@ class Boundary:
 
         report = bug_report(error, self._words)
         if self._json:
-            print(json.dumps({"error": {"code": "bug", "message": report, "where": None, "hint": None}}, indent=2))
+            self._answer({"error": {"code": "bug", "message": report, "where": None, "hint": None}})
         self._say(report)
         self.code = BUG
 
@@ -136,9 +151,25 @@ class Boundary:
         pairs = zip(self._words, self._words[1:], strict=False)
         return "--format=json" in self._words or ("--format", "json") in pairs
 
+    def _stopped(self, word: str, code: int) -> None:
+        if self._json:
+            self._answer({"error": {"code": word, "message": word, "where": None, "hint": None}})
+        self._say(word)
+        self.code = code
+
+    def _answer(self, document: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError):  # `_settle` finds it out again
+            print(json.dumps(document, indent=2), flush=True)
+
     def _say(self, message: str) -> None:
-        print(message, file=sys.stderr)
+        with contextlib.suppress(OSError):
+            print(message, file=sys.stderr, flush=True)
+
+
+def _silence(stream: TextIO) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _plain(error: RegraftError) -> dict[str, Any]:
-    return {"code": error.code, "message": error.message, "where": error.where, "hint": error.hint}
+    plain = {"code": error.code, "message": error.message, "where": error.where, "hint": error.hint}
+    return plain | ({"outcome": error.outcome} if error.outcome is not None else {})

@@ -25,6 +25,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from regraft.adapters.checked_snapshot import CheckedSnapshot  # noqa: PLC0415 - `--help` pays for nothing
     from regraft.adapters.state_folder import StateDirectory, state_folder_of  # noqa: PLC0415
+    from regraft.cli.termination import interrupting  # noqa: PLC0415
+    from regraft.core.apply_outcome import interrupted  # noqa: PLC0415
     from regraft.flows.restore import restore  # noqa: PLC0415
     from regraft.render.restore import restored_json, restored_lines  # noqa: PLC0415
 
@@ -34,7 +36,13 @@ def run(args: argparse.Namespace) -> int:
     environ = dict(os.environ)
     folder = state_folder_of(args.root, environ)
     snapshot = CheckedSnapshot(folder, args.root, environ)
-    restored = restore(StateDirectory(folder), snapshot, wait=args.wait, root=root, forget=args.forget)
+    with interrupting() as signals:
+        try:
+            restored = restore(
+                StateDirectory(folder), snapshot, wait=args.wait, root=root, forget=args.forget, hold=signals.hold
+            )
+        except KeyboardInterrupt:  # while it waited for the lock
+            raise interrupted(None, "nothing was given back now; the image is as it was") from None
     print(restored_json(restored) if args.format == "json" else "\n".join(restored_lines(restored)))
     if os.environ.get("GITHUB_ACTIONS") == "true" and not restored.whole:
         from regraft.errors import RefusedError  # noqa: PLC0415

@@ -3,11 +3,9 @@
 import argparse
 import os
 import time
-from pathlib import Path
 
-from regraft.adapters import files
 from regraft.cli.arguments import add_machine_options, names_of_root
-from regraft.cli.receipts import check_image, print_receipt, publish, read_plan
+from regraft.cli.receipts import check_image, check_receipt, hand_out, read_plan, times_since
 from regraft.cli.wiring import machine, open_project
 
 
@@ -17,13 +15,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from regraft.core.receipt import Times  # noqa: PLC0415
-    from regraft.core.receipt_document import encode_receipt  # noqa: PLC0415
     from regraft.core.receipt_of import receipt_of  # noqa: PLC0415
     from regraft.flows.baselines import baseline_of  # noqa: PLC0415
     from regraft.flows.verify import verify  # noqa: PLC0415
 
     started = time.monotonic()
+    check_receipt(args.receipt, args.plan)
     plan = read_plan(args.plan)
     check_image(plan, args.image)
     project = open_project(args.project)
@@ -33,19 +30,16 @@ def run(args: argparse.Namespace) -> int:
         verified = verify(
             plan, project.manifest, baseline, files=project.files, interpreter=interpreter, checkouts=checkouts
         )
-    finished = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     receipt = receipt_of(
         plan,
         project.manifest.images[plan.image.name],
         baseline,
         verified.observation,
         findings=verified.findings,
-        times=Times(finished, round(time.monotonic() - started, 3)),
+        times=times_since(started),
         roots=names_of_root(args.root),
     )
-    if args.receipt:
-        files.write(Path(args.receipt), encode_receipt(receipt))
-    print_receipt(receipt, verified.checks, args.format)
-    if environ.get("GITHUB_ACTIONS") == "true":
-        publish(receipt, verified.findings, environ.get("GITHUB_STEP_SUMMARY"))
+    failure = hand_out(receipt, verified.checks, args)
+    if failure is not None:
+        raise failure
     return 1 if verified.stopped else 0

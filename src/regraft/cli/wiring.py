@@ -116,7 +116,11 @@ def _upstream_pulls(environ: Mapping[str, str]) -> "FindUpstreamPull | None":
 
 @contextmanager
 def applier(
-    project: Project, root: str | None, environ: Mapping[str, str], say: Callable[[str], None]
+    project: Project,
+    root: str | None,
+    environ: Mapping[str, str],
+    say: Callable[[str], None],
+    hold: Callable[[str], None],
 ) -> Iterator["ApplyPorts"]:
     """All that an apply needs from outside, on the image below `root` where that is given."""
     import secrets  # noqa: PLC0415 - what only looks has no use for these
@@ -148,6 +152,7 @@ def applier(
             installed=InstalledFiles(),
             project=str(project.root.resolve()),
             say=say,
+            hold=hold,
             now=lambda: time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             word=lambda: secrets.token_hex(8),
         )

@@ -45,7 +45,7 @@ def compare(one: Paper, other: Paper) -> tuple[Change, ...]:
     return tuple(Change(key, before.get(key), after.get(key)) for key in keys if before.get(key) != after.get(key))
 
 
-_LEFT_OUT = ("digest", "schema", "notes", "findings", "times", "request")
+_LEFT_OUT = ("digest", "schema", "notes", "findings", "times", "outcome", "error", "request")
 
 
 def _comparable(paper: Paper, *, found: bool) -> dict[str, str]:
@@ -97,7 +97,10 @@ def moved_commits(one: Paper, other: Paper) -> dict[str, tuple[str, str]]:
 def _commits(paper: Paper) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, held in paper.dependencies.items():
-        commit = held.after.commit if isinstance(held, receipt.FoundDependency) else held.commit
+        if isinstance(held, receipt.FoundDependency):
+            commit = held.after.commit if held.after else None
+        else:
+            commit = held.commit
         if commit is not None:
             found[name] = commit
     return found

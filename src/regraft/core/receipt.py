@@ -8,6 +8,7 @@ from regraft.core.baseline import Distribution
 from regraft.core.findings import Finding
 from regraft.core.objects import Commit, Sha256, Tree
 from regraft.core.plan import BaselineSource, Note, PlannedDependency, PlannedImage
+from regraft.errors import Outcome
 
 SCHEMA = "regraft.receipt/1"
 
@@ -33,16 +34,21 @@ class FoundImport(Struct, frozen=True):
 class FoundDependency(Struct, frozen=True):
     planned: PlannedDependency
     before: Held
-    after: Held
+    after: (
+        Held | None
+    )  # None where it was not looked at when all was done: what was changed was given back, or it failed
     imports: tuple[FoundImport, ...]
 
 
 class Environment(Struct, frozen=True):
-    """The environment's distributions, sorted by name: before from the baseline (None where there is none), and after."""
+    """The environment's distributions, sorted by name: before from the baseline (None where there is none), and after.
+
+    `python` and `after` are None where it was not looked at when all was done.
+    """
 
     python: str | None
     before: tuple[Distribution, ...] | None
-    after: tuple[Distribution, ...]
+    after: tuple[Distribution, ...] | None
 
 
 class Times(Struct, frozen=True):
@@ -52,8 +58,18 @@ class Times(Struct, frozen=True):
     seconds: float
 
 
+class Failure(Struct, frozen=True):
+    """What stopped an apply, as its message says it."""
+
+    code: str
+    message: str
+
+
 class Receipt(Struct, frozen=True):
-    """`plan` is the plan's digest, `digest` that of everything here but `times`."""
+    """`plan` is the plan's digest, `digest` that of everything here but `times`, `outcome` and `error`.
+
+    `outcome` is what an apply made of the machine; None: nobody applied here, this was only looked at.
+    """
 
     schema: str
     digest: Sha256
@@ -70,3 +86,5 @@ class Receipt(Struct, frozen=True):
     findings: tuple[Finding, ...]
     notes: tuple[Note, ...]
     times: Times
+    outcome: Outcome | None = None
+    error: Failure | None = None

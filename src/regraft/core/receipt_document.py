@@ -15,9 +15,10 @@ def seal(receipt: Receipt) -> Receipt:
 
 
 def receipt_digest(receipt: Receipt) -> Sha256:
-    """The digest over everything but the times: two machines that found the same have the same."""
+    """The digest over what was planned and found: two machines that found the same have the same."""
     content = document.plain(receipt)
-    del content["digest"], content["times"]
+    for key in ("digest", "times", "outcome", "error"):
+        del content[key]
     return digest(content)
 
 

@@ -1,18 +1,20 @@
 """From what was planned and what was found to a receipt."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
-from regraft.core.baseline import Baseline
+from regraft.core.baseline import Baseline, Distribution
 from regraft.core.findings import Finding
 from regraft.core.manifest import Baked, Image
 from regraft.core.objects import Sha256
 from regraft.core.observation import Checkout, Observation
 from regraft.core.observation import Environment as FoundEnvironment
 from regraft.core.plan import Plan
-from regraft.core.receipt import SCHEMA, Environment, FoundDependency, FoundImport, Held, Receipt, Times
+from regraft.core.receipt import SCHEMA, Environment, Failure, FoundDependency, FoundImport, Held, Receipt, Times
 from regraft.core.receipt_document import seal
 from regraft.core.verdict_distributions import installed_versions
 from regraft.core.verdict_environment import as_distributions
+from regraft.errors import Outcome, RegraftError
 
 _UNSEALED = Sha256("0" * 64)
 
@@ -27,13 +29,57 @@ def receipt_of(  # noqa: PLR0913 - one value for each thing that a receipt is ma
     times: Times,
     before: Observation | None = None,
     roots: Sequence[str] = (),
+    outcome: Outcome | None = None,
+    stands: bool = True,
 ) -> Receipt:
     """The sealed receipt. Its verdict is no where a finding is an error. `roots` are the names that `--root` has here.
 
-    What was there before is what was looked at then, or else what the baseline says.
+    What was there before is what was looked at then, or else what the baseline says. What was observed is there afterwards
+    if it `stands`; else it was given back, and nothing is said of it but the findings.
     """
     looked = before.environment if before and isinstance(before.environment, FoundEnvironment) else None
     environment = observation.environment if isinstance(observation.environment, FoundEnvironment) else None
+    dependencies = {
+        name: FoundDependency(
+            planned=planned,
+            before=_after(image.baked[name], before, looked) if before else _before(name, baseline),
+            after=_after(image.baked[name], observation, environment) if stands else None,
+            imports=tuple(_imports(image.baked[name], observation, environment, roots)) if stands else (),
+        )
+        for name, planned in plan.dependencies.items()
+    }
+    found = Environment(
+        python=environment.version if environment and stands else None,
+        before=as_distributions(looked) if looked else _environment(baseline),
+        after=(as_distributions(environment) if environment else ()) if stands else None,
+    )
+    verdict: Literal["yes", "no"] = "no" if any(finding.severity == "error" for finding in findings) else "yes"
+    return _receipt(plan, verdict, dependencies, found, times, findings=findings, outcome=outcome)
+
+
+def receipt_of_failure(
+    plan: Plan, baseline: Baseline | None, error: RegraftError, *, outcome: Outcome, times: Times
+) -> Receipt:
+    """The sealed receipt of an apply that raised. Its verdict is no, and what is there now nobody looked at."""
+    dependencies = {
+        name: FoundDependency(planned, _before(name, baseline), None, ()) for name, planned in plan.dependencies.items()
+    }
+    found = Environment(None, _environment(baseline), None)
+    failure = Failure(error.code, str(error))
+    return _receipt(plan, "no", dependencies, found, times, outcome=outcome, error=failure)
+
+
+def _receipt(  # noqa: PLR0913 - one value for each thing that a receipt is made of
+    plan: Plan,
+    verdict: Literal["yes", "no"],
+    dependencies: dict[str, FoundDependency],
+    environment: Environment,
+    times: Times,
+    *,
+    findings: tuple[Finding, ...] = (),
+    outcome: Outcome | None = None,
+    error: Failure | None = None,
+) -> Receipt:
     return seal(
         Receipt(
             schema=SCHEMA,
@@ -45,26 +91,20 @@ def receipt_of(  # noqa: PLR0913 - one value for each thing that a receipt is ma
             suites=plan.suites,
             image=plan.image,
             baseline=plan.baseline,
-            verdict="no" if any(finding.severity == "error" for finding in findings) else "yes",
-            dependencies={
-                name: FoundDependency(
-                    planned=planned,
-                    before=_after(image.baked[name], before, looked) if before else _before(name, baseline),
-                    after=_after(image.baked[name], observation, environment),
-                    imports=tuple(_imports(image.baked[name], observation, environment, roots)),
-                )
-                for name, planned in plan.dependencies.items()
-            },
-            environment=Environment(
-                python=environment.version if environment else None,
-                before=as_distributions(looked) if looked else baseline.environment if baseline else None,
-                after=as_distributions(environment) if environment else (),
-            ),
+            verdict=verdict,
+            dependencies=dependencies,
+            environment=environment,
             findings=findings,
             notes=plan.notes,
             times=times,
+            outcome=outcome,
+            error=error,
         )
     )
+
+
+def _environment(baseline: Baseline | None) -> tuple[Distribution, ...] | None:
+    return baseline.environment if baseline else None
 
 
 def _before(name: str, baseline: Baseline | None) -> Held:

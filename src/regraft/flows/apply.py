@@ -4,7 +4,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from regraft.core.apply_guard import beyond
-from regraft.core.apply_outcome import Outcome, state_of, with_state
+from regraft.core.apply_outcome import interrupted, state_of, with_state
 from regraft.core.baseline import Baseline
 from regraft.core.findings import Finding
 from regraft.core.journal import SCHEMA, Journal, Phase, Running, Subject
@@ -12,11 +12,11 @@ from regraft.core.manifest import Image, Manifest
 from regraft.core.observation import Environment, Observation, Unreadable
 from regraft.core.plan import Plan
 from regraft.core.restored import Restored
-from regraft.errors import InputError, RefusedError, RegraftError
+from regraft.errors import InputError, Outcome, OutsideError, RefusedError, RegraftError
 from regraft.flows import newer
 from regraft.flows.apply_look import Looked, look
 from regraft.flows.apply_steps import Ports, Progress, carry_out
-from regraft.flows.restore import give_back, newer_than
+from regraft.flows.restore import GIVING_BACK, give_back, newer_than
 from regraft.flows.verify import Verified, image_of, verify
 
 
@@ -30,13 +30,17 @@ class Options(Struct, frozen=True):
 
 
 class Applied(Struct, frozen=True):
-    """`before` is what was there before anything was changed; `findings` are those of verify, and of the guard."""
+    """`before` is what was there before anything was changed; `findings` are those of verify, and of the guard.
+
+    `stands` says whether what was verified is there still: not so where it was given back.
+    """
 
     outcome: Outcome
     message: str
     verified: Verified
     findings: tuple[Finding, ...]
     before: Observation | None
+    stands: bool = True
 
     @property
     def stopped(self) -> bool:
@@ -46,8 +50,9 @@ class Applied(Struct, frozen=True):
 def apply(plan: Plan, manifest: Manifest, baseline: Baseline | None, options: Options, ports: Ports) -> Applied:
     """The machine is at the plan afterwards, or at its baseline; where neither could be had, the answer says so.
 
-    Raises InputError where the plan is not for this project, manifest or image; RefusedError and OutsideError for what
-    stopped it, with the machine's state in the message.
+    Raises InputError where the plan is not for this project, manifest or image; RefusedError, OutsideError and
+    StoppedError for what stopped it, with the machine's state in message and `outcome`; KeyboardInterrupt where nothing
+    was changed yet.
     """
     image = image_of(plan, manifest, ports.files)
     with ports.state.lock(options.wait) as lock:
@@ -107,26 +112,42 @@ class _Apply:
 
     def run(self, earlier: Journal | None) -> Applied:
         try:
-            self._go_back(earlier)
-            looked = look(self._plan, self._manifest, self._image, self._baseline, self._ports, self._options.root)
-            if not (looked.targets or self._manifest.install):
-                return self._nothing_to_do(looked)
-            self._record(looked, earlier)
-            done = carry_out(looked, self._plan, self._manifest, self._image, self._progress(looked))
-            self._enter("verifying")
-            verified = _verify(self._plan, self._manifest, self._baseline, self._ports)
-            findings = (*verified.findings, *self._newer, *done.findings(verified))
-            if any(one.severity == "error" for one in findings):
-                return self._no(verified, findings, looked)
-            if self._journal is not None and self._journal.snapshot:
-                self._ports.snapshots.note()
-            self._enter("applied")
+            try:
+                return self._attempt(earlier)
+            except BaseException:
+                self._hold()  # a signal that comes before this is the last one, and is caught below
+                raise
+        except KeyboardInterrupt as error:
+            raise interrupted(*state_of(self._roll_back(earlier))) from error
         except RegraftError as error:
-            _, state = state_of(self._roll_back(earlier))
-            raise with_state(error, state) from error
+            raise with_state(error, *state_of(self._roll_back(earlier))) from error
+        except OSError as error:
+            outside = OutsideError("system", error.strerror or str(error), where=str(error.filename or "") or None)
+            raise with_state(outside, *state_of(self._roll_back(earlier))) from error
         except BaseException:
             self._ports.say(f"stopped: {state_of(self._roll_back(earlier))[1]}")
             raise
+
+    def _hold(self) -> None:
+        has_copy = self._journal is not None and self._journal.snapshot
+        self._ports.hold(GIVING_BACK if has_copy else "stopping; wait, or kill -9 and `regraft restore`")
+
+    def _attempt(self, earlier: Journal | None) -> Applied:
+        self._go_back(earlier)
+        looked = look(self._plan, self._manifest, self._image, self._baseline, self._ports, self._options.root)
+        if not (looked.targets or self._manifest.install):
+            return self._nothing_to_do(looked)
+        self._record(looked, earlier)
+        done = carry_out(looked, self._plan, self._manifest, self._image, self._progress(looked))
+        self._enter("verifying")
+        verified = _verify(self._plan, self._manifest, self._baseline, self._ports)
+        findings = (*verified.findings, *self._newer, *done.findings(verified))
+        if any(one.severity == "error" for one in findings):
+            return self._no(verified, findings, looked)
+        if self._journal is not None and self._journal.snapshot:
+            self._ports.snapshots.note()
+        self._ports.hold("the plan is applied; wait for the receipt")
+        self._enter("applied")
         message = f"applied: the machine holds the plan {self._plan.digest[:12]}"
         return Applied("applied", message, verified, findings, looked.observation)
 
@@ -176,6 +197,7 @@ class _Apply:
         )
         self._enter("recording")
         if snapshot:
+            self._ports.state.reserve()
             self._ports.say(f"recording {len(subjects)} places of the baseline")
             self._ports.snapshots.take(subjects)
         looked.guard.before(looked.environment, looked.named)
@@ -209,11 +231,14 @@ class _Apply:
             return Restored("incomplete", journal, (f"{error.message} (`regraft restore` tries again)",))
 
     def _no(self, verified: Verified, findings: tuple[Finding, ...], looked: Looked) -> Applied:
+        self._hold()
         errors = [one for one in findings if one.severity == "error"]
-        outcome, state = state_of(self._really(self._roll_back(None), looked, verified.observation.environment))
+        restored = self._really(self._roll_back(None), looked, verified.observation.environment)
+        outcome, state = state_of(restored)
         counted = f"{len(errors)} findings say no, first" if len(errors) > 1 else "one finding says no:"
         message = f"not applied: {counted} {errors[0].message}. {state[0].upper()}{state[1:]}"
-        return Applied(outcome, message, verified, findings, looked.observation)
+        stands = restored.outcome == "no-snapshot"
+        return Applied(outcome, message, verified, findings, looked.observation, stands)
 
     def _really(self, restored: Restored, looked: Looked, now: Environment | Unreadable) -> Restored:
         """What changed where no copy was made is not given back by giving the copies back."""
@@ -225,6 +250,7 @@ class _Apply:
     def _nothing_to_do(self, looked: Looked) -> Applied:
         """Nothing is overridden, and the project has no install: there is only a question to be asked."""
         verified = _verify(self._plan, self._manifest, self._baseline, self._ports)
+        self._hold()
         self._roll_back(None)
         done = "nothing was written" if self._journal is None else "the earlier plan was taken back"
         message = f"nothing is overridden, and the project installs nothing: {done}"

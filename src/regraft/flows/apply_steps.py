@@ -35,7 +35,10 @@ SHOWN = 20
 
 
 class Ports(Struct, frozen=True):
-    """What an apply needs from outside. `project` is the project's folder as a real path; `say` is given a line."""
+    """What an apply needs from outside. `project` is the project's folder as a real path; `say` is given a line.
+
+    `hold` makes signals wait from then on; it is given what is told to who sends one.
+    """
 
     files: ProjectFiles
     interpreter: Interpreter
@@ -47,6 +50,7 @@ class Ports(Struct, frozen=True):
     installed: InstalledFiles
     project: str
     say: Callable[[str], None]
+    hold: Callable[[str], None]
     now: Callable[[], str]
     word: Callable[[], str]
 

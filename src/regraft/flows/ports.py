@@ -234,6 +234,12 @@ class StateFolder(Protocol):
     def write(self, journal: Journal) -> None:
         """Whole or not at all."""
 
+    def reserve(self) -> None:
+        """Take some space that a roll-back has when everything else is full; nothing where it is taken already."""
+
+    def release(self) -> None:
+        """Give that space free, if it is there."""
+
     def clear(self) -> None:
         """Forget it all: journal, snapshot, and what was set aside."""
 

@@ -1,19 +1,36 @@
 """Back to the baseline, from whatever state an apply was left in. Needs no plan, no manifest and no network."""
 
+from collections.abc import Callable
+
 from msgspec.structs import replace
 
 from regraft.core.journal import Journal
 from regraft.core.restored import Kept, Outcome, Restored
 from regraft.core.tree_record import Change, clean
-from regraft.errors import InputError, RefusedError
+from regraft.errors import InputError, OutsideError, RefusedError
 from regraft.flows.ports import Snapshots, StateFolder
 
+GIVING_BACK = "giving the baseline back; wait, or kill -9 and `regraft restore`"
 
-def restore(state: StateFolder, snapshots: Snapshots, *, wait: float, root: str = "", forget: bool = False) -> Restored:
+
+def _nothing(_line: str) -> None:
+    """Nobody sends signals here."""
+
+
+def restore(  # noqa: PLR0913 - keyword-only but for the ports
+    state: StateFolder,
+    snapshots: Snapshots,
+    *,
+    wait: float,
+    root: str = "",
+    forget: bool = False,
+    hold: Callable[[str], None] = _nothing,
+) -> Restored:
     """Give the baseline back, under the lock; commands that a killed apply left running are waited for, then ended.
 
     `wait` is in seconds. With `forget` the state is dropped even where something could not be given back. `root` is the
-    absolute path of `--root`. Raises what the ports raise, and InputError `other-root`.
+    absolute path of `--root`. `hold` is called when signals have to wait, with what is told to who sends one.
+    Raises what the ports raise, and InputError `other-root`.
     """
     if not state.exists():
         return Restored("nothing")
@@ -34,6 +51,7 @@ def restore(state: StateFolder, snapshots: Snapshots, *, wait: float, root: str 
                 where="--root",
                 hint="name that root, or unset REGRAFT_STATE",
             )
+        hold(GIVING_BACK)
         return give_back(state, snapshots, journal, forget=forget)
 
 
@@ -47,10 +65,12 @@ def give_back(state: StateFolder, snapshots: Snapshots, journal: Journal, *, for
             state.clear()
         line = "no copy of the baseline was made (--no-snapshot), so nothing can be given back"
         return Restored("forgotten" if forget else "no-snapshot", journal, (line,))
-    kept = Kept()
+    kept, noted = Kept(), True
+    restoring = replace(journal, phase="restoring", process=None)
+    state.release()
     try:
         kept = snapshots.keep(newer_than(journal, snapshots), journal.run)
-        state.write(replace(journal, phase="restoring", process=None))
+        noted = _note(state, restoring)
         named = snapshots.give_back()
     except RefusedError as error:
         if not forget:
@@ -58,8 +78,21 @@ def give_back(state: StateFolder, snapshots: Snapshots, journal: Journal, *, for
         named = (error.message,)
     if not named or forget:
         state.clear()
+    elif not noted:
+        _note(state, restoring)
     outcome: Outcome = "given-back" if not named else "forgotten" if forget else "incomplete"
     return Restored(outcome, journal, named, kept)
+
+
+def _note(state: StateFolder, journal: Journal) -> bool:
+    """Whether it could be written. Without it the older one leads back too, and a full disk has room when much is gone."""
+    try:
+        state.write(journal)
+    except OutsideError as error:
+        if error.code != "disk-full":
+            raise
+        return False
+    return True
 
 
 def newer_than(journal: Journal, snapshots: Snapshots) -> tuple[Change, ...]:

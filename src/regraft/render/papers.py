@@ -45,24 +45,32 @@ def receipt_lines(receipt: Receipt) -> Iterator[str]:
         yield f"  {safe.text(name)}: {found.planned.action}"
         yield f"    planned   commit {found.planned.commit or 'unknown'} tree {found.planned.tree or 'unknown'}"
         yield f"    before    commit {found.before.commit or 'unknown'} tree {found.before.tree or 'unknown'}"
-        yield f"    after     commit {found.after.commit or 'unknown'} tree {found.after.tree or 'unknown'}"
-        for distribution, version in (found.after.distributions or {}).items():
+        if found.after is None:
+            yield "    after     not looked at"
+        else:
+            yield f"    after     commit {found.after.commit or 'unknown'} tree {found.after.tree or 'unknown'}"
+        for distribution, version in ((found.after and found.after.distributions) or {}).items():
             was = (found.before.distributions or {}).get(distribution, "unknown")
             yield f"    {safe.text(distribution)} {safe.text(was)} -> {safe.text(version)}"
         for one in found.imports:
             yield f"    import {safe.text(one.name)}: {safe.text(', '.join(one.places) or 'not found')}"
     yield from note_lines(receipt.notes)
     yield from finding_lines(receipt.findings)
+    if receipt.error is not None:
+        yield safe.log_line(f"  error     {receipt.error.message} [{receipt.error.code}]")
+    if receipt.outcome is not None:
+        yield f"  outcome   {receipt.outcome}"
     yield f"  verdict   {receipt.verdict}"
 
 
 def receipt_summary(receipt: Receipt) -> str:
     """Markdown for `$GITHUB_STEP_SUMMARY`: asked, planned, baked before and found after, then what is wrong."""
     md = safe.markdown
-    lines = [f"### regraft verify: {receipt.verdict}", "", "| dependency | action | ref | planned | before | after |"]
+    said = f"verify: {receipt.verdict}" if receipt.outcome is None else f"apply: {receipt.outcome}"
+    lines = [f"### regraft {said}", "", "| dependency | action | ref | planned | before | after |"]
     lines.append("|---|---|---|---|---|---|")
     for name, found in receipt.dependencies.items():
-        commits = (found.planned.commit, found.before.commit, found.after.commit)
+        commits = (found.planned.commit, found.before.commit, found.after and found.after.commit)
         planned, before, after = (commit or "unknown" for commit in commits)
         ref = md(found.planned.ref or "")
         lines.append(f"| {md(name)} | {found.planned.action} | {ref} | {planned} | {before} | {after} |")
