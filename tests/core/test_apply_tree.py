@@ -7,7 +7,7 @@ from regraft.core.apply_tree import links_of, unsafe_paths
 from regraft.core.checkout_tree import Entry
 from regraft.core.restored import Restored
 from regraft.core.trees import EXECUTABLE, FILE, LINK, SUBMODULE
-from regraft.errors import InputError, OutsideError, RefusedError, RegraftError
+from regraft.errors import InputError, MistakesError, OutsideError, RefusedError, RegraftError, StoppedError
 
 HASH = "1" * 40
 
@@ -52,9 +52,17 @@ def test_each_end_of_a_roll_back_is_one_state(restored: Restored, outcome: str, 
     assert words in found[1]
 
 
-@pytest.mark.parametrize("kind", [RefusedError, InputError, OutsideError])
+@pytest.mark.parametrize("kind", [RefusedError, InputError, OutsideError, StoppedError])
 def test_an_error_stays_what_it_is_and_says_the_state(kind: type[RegraftError]) -> None:
-    error = with_state(kind("code", "it failed", where="here", hint="do"), "nothing was changed")
+    error = with_state(kind("code", "it failed", where="here", hint="do"), "rolled-back", "nothing was changed")
     assert type(error) is kind
     assert (error.code, error.where, error.hint) == ("code", "here", "do")
     assert error.message == "it failed. Nothing was changed"
+    assert error.outcome == "rolled-back"
+
+
+def test_of_several_mistakes_the_last_one_says_the_state() -> None:
+    error = with_state(MistakesError([InputError("a", "one"), InputError("b", "two")]), "changed", "it is changed")
+    assert isinstance(error, MistakesError)
+    assert [(one.code, one.message) for one in error.mistakes] == [("a", "one"), ("b", "two. It is changed")]
+    assert error.outcome == "changed"
