@@ -101,8 +101,8 @@ def test_whatever_bytes_are_read(data: bytes) -> None:
 @pytest.mark.parametrize("piece", [b"RUN a\n", b"  a && \\\n", b"# c\n", b'RUN "<<A\n', b"RUN <<E\nE\n", b"\\\n"])
 def test_eight_times_the_size_takes_no_sixty_four_times_the_time(piece: bytes) -> None:
     def seconds(size: int) -> float:
-        start = time.perf_counter()
+        start = time.process_time()
         read_dockerfile(b"RUN x \\\n" + piece * (size // len(piece)))
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     assert seconds(160_000) < 30 * max(seconds(20_000), 0.005)
