@@ -176,9 +176,9 @@ def test_a_chain_that_cannot_be_read_stays() -> None:
 
 def test_a_dockerfile_of_a_megabyte_is_edited_in_time() -> None:
     data = BRING.encode() + b"RUN make a && make b && make c\n" * 30_000 + b"RUN git apply /tmp/m.patch && make\n" * 50
-    start = time.perf_counter()
+    start = time.process_time()
     after = cut(data)
-    assert time.perf_counter() - start < 30
+    assert time.process_time() - start < 30
     assert "m.patch" not in after
     assert after.splitlines().count("RUN make") == 50
 
