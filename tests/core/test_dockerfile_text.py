@@ -98,6 +98,7 @@ def test_whatever_bytes_are_read(data: bytes) -> None:
     assert all(one.span.stop <= len(data) for one in read.instructions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", [b"RUN a\n", b"  a && \\\n", b"# c\n", b'RUN "<<A\n', b"RUN <<E\nE\n", b"\\\n"])
 def test_eight_times_the_size_takes_no_sixty_four_times_the_time(piece: bytes) -> None:
     def seconds(size: int) -> float:

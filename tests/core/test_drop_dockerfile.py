@@ -174,6 +174,7 @@ def test_a_chain_that_cannot_be_read_stays() -> None:
     assert cut(data) == "FROM x\nRUN git apply /tmp/m.patch && if\n"
 
 
+@pytest.mark.slow
 def test_a_dockerfile_of_a_megabyte_is_edited_in_time() -> None:
     data = BRING.encode() + b"RUN make a && make b && make c\n" * 30_000 + b"RUN git apply /tmp/m.patch && make\n" * 50
     start = time.process_time()
