@@ -27,12 +27,12 @@ def contained(base: bytes, now: bytes, hunks: Sequence[Hunk]) -> frozenset[int]:
     )
 
 
-def runs_of(hunk: Hunk) -> Iterator[Run]:
-    """What a hunk changes, by the line numbers that it names."""
-    at = max(hunk.start - 1, 0)
+def runs_of(hunk: Hunk, at: int | None = None) -> Iterator[Run]:
+    """What a hunk changes, where its old side begins at line `at` (from 0; by default where the hunk itself says)."""
+    at = max(hunk.start - 1, 0) if at is None else at
     start = at
     added: list[bytes] = []
-    for line in hunk.body:
+    for line in (*hunk.body, b" "):
         mark = line[:1]
         if mark == b"\\":
             if added:
@@ -46,8 +46,6 @@ def runs_of(hunk: Hunk) -> Iterator[Run]:
                 yield Run(start, at, tuple(added))
             at += 1
             start, added = at, []
-    if added or at > start:
-        yield Run(start, at, tuple(added))
 
 
 def _proved(run: Run, old: Sequence[bytes], new: Sequence[bytes], blocks: Sequence[Block]) -> bool:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from regraft.core import three_way
 from regraft.core.checkout_tree import object_hash
+from regraft.core.contained import Run, runs_of
 from regraft.core.hunk_state import judge_hunks
 from regraft.core.line_diff import changed_blocks, split_lines
 from regraft.core.patch_text import Hunk, PatchText, Section
@@ -31,12 +32,9 @@ class Ground(Struct, frozen=True):
     path: bytes
 
 
-class Run(Struct, frozen=True):
-    """Lines `start` to `end` (as in a slice) are replaced by `added`, which have their newlines. `hunk` counts from 0."""
+class Placed(Run, frozen=True):
+    """`hunk` is the number of the hunk that the run is of, from 0."""
 
-    start: int
-    end: int
-    added: tuple[bytes, ...]
     hunk: int
 
 
@@ -65,13 +63,13 @@ def carried_over(section: Section, ground: Ground, headings: Sequence[bytes]) ->
         return Stuck(ground.path, "the hunks do not fit the file that they were made on at one place each")
     theirs = _replaced(base, runs)
     blocks = changed_blocks(base, ours)
-    moved: list[Run] = []
+    moved: list[Placed] = []
     for run in runs:
         near = [block for block in blocks if block[0] <= run.end and run.start <= block[1]]
         if near:
             return _stuck(ground.path, run, near, base, ours)
         shift = sum((j2 - j1) - (i2 - i1) for i1, i2, j1, j2 in blocks if i2 <= run.start)
-        moved.append(Run(run.start + shift, run.end + shift, run.added, run.hunk))
+        moved.append(Placed(run.start + shift, run.end + shift, run.added, run.hunk))
     content = _replaced(ours, moved)
     if three_way.merge(ground.base, ground.ours, theirs) != content:
         return Stuck(ground.path, "the three-way merge is not clean")
@@ -125,39 +123,20 @@ def _header(line: bytes, old: bytes, now: bytes, names: Sequence[str]) -> bytes:
     return line
 
 
-def _runs(section: Section, text: bytes, base: Sequence[bytes]) -> list[Run] | None:
+def _runs(section: Section, text: bytes, base: Sequence[bytes]) -> list[Placed] | None:
     verdict = judge_hunks(text, section.hunks, base=text)
     if verdict.state != "applies" or verdict.content is None:
         return None
-    found: list[Run] = []
+    found: list[Placed] = []
     shift = 0
     for number, (hunk, judged) in enumerate(zip(section.hunks, verdict.hunks, strict=True)):
         at = max(hunk.new_start - 1, 0) - shift + (judged.offset or 0)
-        found += _runs_of(hunk, at, number)
+        found += [Placed(run.start, run.end, run.added, number) for run in runs_of(hunk, at)]
         shift += sum(line[:1] == b"+" for line in hunk.body) - sum(line[:1] == b"-" for line in hunk.body)
     return found if _replaced(base, found) == verdict.content else None
 
 
-def _runs_of(hunk: Hunk, at: int, number: int) -> Iterator[Run]:
-    start = at
-    added: list[bytes] = []
-    for line in (*hunk.body, b" "):
-        mark = line[:1]
-        if mark == b"\\":
-            if added:
-                added[-1] = added[-1].removesuffix(b"\n")
-        elif mark == b"+":
-            added.append(line[1:] + b"\n")
-        elif mark == b"-":
-            at += 1
-        else:
-            if added or at > start:
-                yield Run(start, at, tuple(added), number)
-            at += 1
-            start, added = at, []
-
-
-def _replaced(lines: Sequence[bytes], runs: Sequence[Run]) -> bytes:
+def _replaced(lines: Sequence[bytes], runs: Sequence[Placed]) -> bytes:
     pieces: list[bytes] = []
     at = 0
     for run in runs:
@@ -167,7 +146,7 @@ def _replaced(lines: Sequence[bytes], runs: Sequence[Run]) -> bytes:
 
 
 def _stuck(
-    path: bytes, run: Run, near: Sequence[tuple[int, int, int, int]], base: Sequence[bytes], ours: Sequence[bytes]
+    path: bytes, run: Placed, near: Sequence[tuple[int, int, int, int]], base: Sequence[bytes], ours: Sequence[bytes]
 ) -> Stuck:
     start, end = min(run.start, near[0][0]), max(run.end, near[-1][1])
     mine = ours[near[0][2] - (near[0][0] - start) : near[-1][3] + (end - near[-1][1])]
@@ -184,8 +163,8 @@ def _context(hunk: Hunk) -> int:
     return max(changed[0], len(body) - 1 - changed[-1]) if changed else 0
 
 
-def _hunks(ours: Sequence[bytes], runs: Sequence[Run], context: int, headings: Sequence[bytes]) -> Iterator[bytes]:
-    groups: list[list[Run]] = []
+def _hunks(ours: Sequence[bytes], runs: Sequence[Placed], context: int, headings: Sequence[bytes]) -> Iterator[bytes]:
+    groups: list[list[Placed]] = []
     for run in runs:
         if groups and run.start - groups[-1][-1].end <= 2 * context:
             groups[-1].append(run)
