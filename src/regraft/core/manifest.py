@@ -95,6 +95,7 @@ class Image(Struct, frozen=True):
     install_timeout: int = 3600  # seconds, for each install command
     packages: dict[str, Baked] = {}  # likewise, those whose dependency is a `Package`
     also_writes: tuple[str, ...] = ()  # what else the install commands write: absolute, or relative to the project
+    prefer: tuple[Literal["directive", "own", "default"], ...] = ("directive", "own", "default")
 
     @property
     def carried(self) -> dict[str, Baked]:

@@ -62,6 +62,7 @@ def _image(name: str, table: Mapping[str, Any], packages: Collection[str]) -> Im
         packages={dependency: one for dependency, one in baked.items() if dependency in packages},
         install_timeout=table["install-timeout"],
         also_writes=tuple(table["also-writes"]),
+        prefer=tuple(table["prefer"]),
     )
 
 

@@ -245,6 +245,12 @@ IMAGE = TableOf(
             "The key of the line in a pull request's body that names another tag; images may share one.",
             default_text="absent: this image takes none",
         ),
+        Field(
+            "prefer",
+            ListOf(Choice(("directive", "own", "default")), at_least=1, unique=True, mend=_as_list),
+            "Which image a run takes, the first that there is: the one of a tag directive, of the pull request itself, or `tag`.",
+            default=["directive", "own", "default"],
+        ),
         Field("dockerfile", texts.PATH, "What the image is built from.", default_text="absent: not known"),
         Field(
             "unnamed",
