@@ -68,6 +68,10 @@ class Context:
             path in self._all or (path not in self._below and any(one.startswith(f"{path}/") for one in self._all))
         )
 
+    def hides(self, path: str) -> bool:
+        """Whether `.dockerignore` leaves it out, tracked or not."""
+        return self._ignored(path)
+
     def near(self, source: str) -> str | None:
         """The file or folder that was probably meant."""
         path = _normal(source)

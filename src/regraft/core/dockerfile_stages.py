@@ -133,6 +133,10 @@ def joined(instruction: Instruction) -> str:
 _JOIN = regex(rb"[ \t\r]*\\\n")
 
 
+def _is_named(one: Instruction) -> bool:
+    return one.keyword == "FROM" and len(one.words) == 3
+
+
 def read_stages(dockerfile: Dockerfile, path: str, given: Mapping[str, str]) -> Stages:
     """The stages of a Dockerfile that is built with the build arguments `given`."""
     reader = _Reader(dockerfile, path, given)
@@ -164,6 +168,7 @@ class _Reader:
         self.stages: list[Stage] = []
         self.mistakes: list[InputError] = []
         self._ends: list[_Here] = []
+        self._names = {one.words[2].text.lower() for one in dockerfile.instructions if _is_named(one)}
         here: _Here | None = None
         for one in dockerfile.instructions:
             if one.keyword == "FROM":
@@ -320,8 +325,8 @@ class _Reader:
         names = [stage.name for stage in self.stages]
         if name in names:
             return From("stage", name, line, len(names) - 1 - names[::-1].index(name))
-        if name == here.name:
-            self._wrong(line, "no-such-stage", f"--from={name}: that is this very stage")
+        if name in self._names:
+            self._wrong(line, "no-such-stage", f"--from={name}: that stage does not come before this one")
             return From("scratch", name, line)
         meant = nearest(name, [one for one in names if one])
         if meant and not any(char in name for char in "/:@"):
