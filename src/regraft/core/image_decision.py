@@ -38,7 +38,6 @@ class Facts(Struct, frozen=True):
     """
 
     image: str
-    repository: str
     occasion: Occasion
     commit: Commit
     inputs: Sha256

@@ -53,6 +53,19 @@ class Pin(Struct, frozen=True):
     argument: str | None = None
 
 
+class Pins(Struct, frozen=True):
+    """`unresolved` are names that have an answer which could not be had, `uncovered` what has none; a line each."""
+
+    pins: tuple[Pin, ...]
+    unresolved: tuple[str, ...]
+    uncovered: tuple[str, ...]
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """The build arguments that hand the pins to the build."""
+        return {pin.argument: pin.value for pin in self.pins if pin.argument}
+
+
 def label_name(text: str) -> str:
     """`text` as the last part of a label's name: lower case, digits and hyphens."""
     return _NOT_IN_A_NAME.sub("-", text.lower()).strip("-")[:100] or "unnamed"
