@@ -11,7 +11,7 @@ SCHEMA = "regraft.image-inputs/1"
 HASH_LABEL = "io.regraft.inputs"  # the label of a built image that holds the hash of its inputs
 
 InputKind = Literal["base", "build-argument", "file", "instruction", "pin", "setting"]
-LooseKind = Literal["argument", "base", "clone", "download", "pip", "script"]
+LooseKind = Literal["argument", "base", "clone", "context", "download", "pip", "script"]
 
 
 class Place(Struct, frozen=True):
