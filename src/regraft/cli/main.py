@@ -22,6 +22,8 @@ COMMANDS = {
     "show": "read a plan or a receipt",
     "diff": "compare two plans or receipts",
     "image probe": "what an image really holds, as a baseline",
+    "image inputs": "what feeds an image, as one hash over a commit; what no hash covers",
+    "image check": "what is wrong in how images are built, with file and line",
     "patch status": "one exact state for each carried patch at each ref",
     "patch history": "each change of a patch's state, with the upstream commit that made it",
     "patch why": "who changed a patch's state, what still refers to it, and what to do",

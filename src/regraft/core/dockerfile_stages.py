@@ -73,6 +73,7 @@ class Stage(Struct, frozen=True):
     base: From
     line: int
     steps: tuple[Step, ...]
+    flags: tuple[str, ...] = ()  # of its FROM
 
     @property
     def called(self) -> str:
@@ -155,6 +156,7 @@ class _Here(Struct):
     shell: tuple[str, ...] = SHELL
     steps: list[Step] = []
     left: list[Instruction] = []  # by ONBUILD
+    flags: tuple[str, ...] = ()
 
 
 class _Reader:
@@ -187,7 +189,7 @@ class _Reader:
 
     def _close(self, here: _Here | None) -> None:
         if here is not None:
-            self.stages.append(Stage(here.index, here.name, here.base, here.line, tuple(here.steps)))
+            self.stages.append(Stage(here.index, here.name, here.base, here.line, tuple(here.steps), here.flags))
             self._ends.append(here)
 
     def _expanded(self, text: str, scope: Scope, line: int) -> Expanded:
@@ -224,10 +226,11 @@ class _Reader:
         expanded = self._expanded(words[0] if words else "", self.before, one.line)
         base = self._base(expanded, one.line)
         index = len(self.stages)
+        flags = tuple(flag.text for flag in one.flags)
         if base.kind != "stage":
-            return _Here(index, name, base, one.line, Scope(open=base.kind == "image"), steps=[], left=[])
+            return _Here(index, name, base, one.line, Scope(open=base.kind == "image"), steps=[], left=[], flags=flags)
         below = self._ends[base.stage]
-        here = _Here(index, name, base, one.line, below.scope.copy(), below.folder, below.shell, [], [])
+        here = _Here(index, name, base, one.line, below.scope.copy(), below.folder, below.shell, [], [], flags)
         for trigger in below.left:
             self._trigger(here, trigger)
         return here

@@ -89,7 +89,7 @@ def _moved_instructions(before: ImageInputs, after: ImageInputs) -> Iterator[Mov
                 now = b[b1 + index] if b1 + index < b2 else None
                 one = now or was
                 assert one is not None  # one of the two sides is that long
-                yield Moved("instruction", one.name, was and was.value, now and now.value, one.place)
+                yield Moved("instruction", one.name, was.value if was else None, now.value if now else None, one.place)
 
 
 def _by_stage(inputs: ImageInputs) -> dict[str, list[Input]]:
@@ -181,7 +181,7 @@ def _declared(found: View) -> Iterator[tuple[str, Step]]:
         names = names_of(step)
         if needed & set(names):
             text = joined(step.instruction)
-            needed |= {one for one in _VARIABLE.findall(text)}
+            needed |= set(_VARIABLE.findall(text))
             outer += [(name, step) for name in reversed(names)]
     yield from reversed(outer)
     yield from inner
@@ -206,14 +206,15 @@ def _arguments(found: View) -> Iterator[Input]:
 
 def _instructions(found: View) -> Iterator[Input]:
     path = found.recipe.dockerfile
-    count = 0
-    for step in dict.fromkeys(id(step) for _, step in _declared(found) if step in found.stages.arguments):
-        one = next(each for each in found.stages.arguments if id(each) == step)
-        count += 1
-        yield Input("instruction", f"{path} before FROM #{count}", one.logical(), found.place(one))
+    lines = {step.line for _, step in _declared(found)}
+    before = [step for step in found.stages.arguments if step.line in lines]
+    for number, step in enumerate(before, 1):
+        yield Input("instruction", f"{path} before FROM #{number}", step.logical(), found.place(step))
     for position, stage in enumerate(found.reached):
         name = f"{path} stage {stage.name or position}"
-        yield Input("instruction", f"{name} #0", f"FROM {stage.base.text}", Place(path, stage.line))
+        yield Input(
+            "instruction", f"{name} #0", " ".join(["FROM", *stage.flags, stage.base.text]), Place(path, stage.line)
+        )
         for number, step in enumerate(stage.steps, 1):
             text = _without_times(step)
             if text is not None:

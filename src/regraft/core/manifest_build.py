@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from regraft.core.manifest import Baked, Command, Dependency, Image, Lock, Manifest, Package, PatchFormat, Suite
+from regraft.core.manifest import Baked, Build, Command, Dependency, Image, Lock, Manifest, Package, PatchFormat, Suite
 from regraft.core.manifest_links import default_directive
 from regraft.core.objects import Sha256
 
