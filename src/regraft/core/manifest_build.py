@@ -63,6 +63,18 @@ def _image(name: str, table: Mapping[str, Any], packages: Collection[str]) -> Im
         install_timeout=table["install-timeout"],
         also_writes=tuple(table["also-writes"]),
         prefer=tuple(table["prefer"]),
+        build=_build(table),
+    )
+
+
+def _build(table: Mapping[str, Any]) -> Build:
+    return Build(
+        context=table["context"] or "",
+        target=table["target"],
+        arguments=dict(table["build-args"]),
+        inputs=tuple(table["inputs"]),
+        inputs_within=tuple(table["inputs-within"]),
+        generated=tuple(table["generated"]),
     )
 
 
