@@ -9,11 +9,10 @@ from msgspec import Struct, field
 from regraft.core.dockerfile_text import Dockerfile, Instruction, read_dockerfile
 from regraft.core.drop_target import WORKDIR, resolved
 from regraft.core.init_command import run_command
-from regraft.core.init_expand import Copied, Files, copied_by, expand
+from regraft.core.init_expand import Copied, Files, Value, copied_by, expand
 from regraft.core.init_git import COMMIT, told_url
-from regraft.core.init_expand import Value
 from regraft.core.init_shell import Shell
-from regraft.core.init_values import Checkout, Held, Place, Ref, Remark, Told
+from regraft.core.init_values import Checkout, Held, Place, Ref, Told
 from regraft.core.patterns import regex
 from regraft.core.spans import Places
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from regraft.core.init_expand import Value
 from regraft.core.init_git import below, enclosing, told_url
 from regraft.core.init_shell import Shell
-from regraft.core.init_values import FromGit, Install, Place, Told
+from regraft.core.init_values import FromGit, Install, Place
 from regraft.core.init_words import Parted, parted
 from regraft.core.patterns import regex
 
@@ -60,14 +60,14 @@ def run_install(shell: Shell, like: Install, words: Sequence[Value]) -> None:
     """`install` of pip or of uv: `like` has the words before its options, `words` are those after `install`."""
     options = parted(words, _TAKING, "erci")
     editable = [value for name, value in options.options if name in ("-e", "--editable") and value is not None]
-    for value in (*editable, *options.operands):
-        straight = from_git(value.text, like.place, editable=value in editable)
+    for named in (*editable, *options.operands):
+        straight = from_git(named.text, like.place, editable=named in editable)
         if straight is not None:
             _from_git(shell, straight)
-        elif "git+" in value.text:
-            shell.ask(f"which repository is {value.text!r:.200}? Its value is not in the repository", like.place)
-        elif _is_path(value.text):
-            _of_checkout(shell, like, options, value, editable=value in editable)
+        elif "git+" in named.text:
+            shell.ask(f"which repository is {named.text!r:.200}? Its value is not in the repository", like.place)
+        elif _is_path(named.text):
+            _of_checkout(shell, like, options, named, editable=named in editable)
     for name, value in options.options:
         if name in ("-r", "--requirement") and value is not None:
             _required(shell, value.text)

@@ -132,4 +132,4 @@ class Workflows(Struct):
     directives: dict[str, Place] = field(default_factory=dict)
     installs: list[Install] = field(default_factory=list)
     targets: dict[str, Told] = field(default_factory=dict)  # Dockerfile -> the stage that is built
-    unread: list[Remark] = field(default_factory=list)
+    urls: dict[str, Told] = field(default_factory=dict)  # by the path of a checkout in an image
