@@ -50,9 +50,9 @@ def run(args: argparse.Namespace) -> int:
     _check_output(args.output, len(set(args.image)) or len(project.manifest.images))
     asked = ask(
         vocabulary(project.manifest),
-        settings=_settings(args.set),
-        body=_body(args.body),
-        event=_event(args, environ),
+        settings=settings_of(args.set),
+        body=body_of(args.body),
+        event=event_of(args, environ),
         find_pull=wiring.find_pull(environ),
     )
     with _told(asked, environ), wiring.upstreams(project, environ) as ports:
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     return 1 if planned.stopped else 0
 
 
-def _settings(pairs: list[str]) -> list[tuple[str, str]]:
+def settings_of(pairs: list[str]) -> list[tuple[str, str]]:
     settings, mistakes = [], []
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -77,7 +77,7 @@ def _settings(pairs: list[str]) -> list[tuple[str, str]]:
     return settings
 
 
-def _body(path: str | None) -> str | None:
+def body_of(path: str | None) -> str | None:
     if path is None:
         return None
     data = files.read_standard_input(BODY_LIMIT) if path == "-" else files.read(Path(path), BODY_LIMIT)
@@ -92,7 +92,7 @@ def _body(path: str | None) -> str | None:
         raise InputError("not-utf-8", f"byte {error.start + 1} is not UTF-8", where=name) from None
 
 
-def _event(args: argparse.Namespace, environ: Mapping[str, str]) -> Event | None:
+def event_of(args: argparse.Namespace, environ: Mapping[str, str]) -> Event | None:
     """The event; with --body still the one that holds the run's inputs."""
     path: str | None = args.event
     if path is None and environ.get("GITHUB_ACTIONS") == "true":

@@ -150,7 +150,7 @@ def _candidates(
     assert image.tag is not None
     found = []
     if question.tag is not None:
-        found.append(Candidate("directive", question.tag.winner.tag, question.tag.winner.where))
+        found += [Candidate("directive", one.tag, one.where) for one in (question.tag.winner, *question.tag.losers)]
     if question.occasion == "pull_request" and (base is None or base.hash != inputs.hash):
         found.append(_own(question, inputs))
     return (*found, Candidate("default", image.tag, f"images.{image.name}.tag"))
