@@ -12,11 +12,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from regraft.adapters.project_files import ProjectFolder  # noqa: PLC0415 - `--help` pays for nothing
+    from regraft.cli.proposed import files_or_proposed  # noqa: PLC0415 - `--help` pays for nothing
     from regraft.flows.check import check  # noqa: PLC0415
     from regraft.render import findings as render  # noqa: PLC0415
 
-    result = check(ProjectFolder(Path(args.project)))
+    result = check(files_or_proposed(Path(args.project)))
     summary = render.looked_at_text(result.looked_at, result.findings)
     if args.format == "json":
         print(json.dumps({"findings": render.findings_json(result.findings), "checked": result.looked_at}, indent=2))

@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from regraft.adapters.upstream import GitUpstream
     from regraft.flows.apply_steps import Ports as ApplyPorts
     from regraft.flows.gate import Gate
+    from regraft.flows.ports import ProjectFiles
     from regraft.flows.pulls import FindUpstreamPull
 
 
 class Project(Struct, frozen=True):
     root: Path
-    files: ProjectFolder
+    files: "ProjectFiles"
     manifest: Manifest
 
 

@@ -68,7 +68,7 @@ def _followed(shell: Shell, command: Command, words: Sequence[Word], env: dict[s
         case "true" | ":":
             return True
         case "false" | "exit" | "return":
-            return False if name == "false" else True
+            return name != "false"
         case "git":
             return _git(shell, command, rest, values)
         case "patch":

@@ -139,19 +139,13 @@ def _fetch(shell: Shell, options: Parted, folder: str, place: Place, *, pull: bo
 
 def _check_out(shell: Shell, name: str, options: Parted, folder: str, place: Place) -> None:
     one = enclosing(shell, folder) or checkout_at(shell, folder, place)
-    new = options.last("-b", "-B", "-c", "-C")
-    starts = [value for value in options.operands if value.text not in (".",)]
-    if options.has("--hard", "-f", "--force") or (options.after or len(options.operands) > len(starts)):
-        if one.patches and (name == "reset" or options.has("-f", "--force") or options.after or not starts):
-            shell.say(f"{one.path}: what was applied before this line is taken back by it", place)
-            one.patches.clear()
-    if options.after or len(starts) > 1 or (name == "reset" and options.has("--soft", "--mixed")):
-        return
-    if not starts:
-        if new is not None and one.ref is None:
-            return
-        return
-    _move(shell, one, starts[0], place)
+    starts = [value for value in options.operands if value.text != "."]
+    files = bool(options.after) or len(starts) < len(options.operands)  # `git checkout -- .`
+    if one.patches and (files or options.has("--hard", "-f", "--force")):
+        shell.say(f"{one.path}: what was applied before this line is taken back by it", place)
+        one.patches.clear()
+    if not files and len(starts) == 1 and not (name == "reset" and options.has("--soft", "--mixed")):
+        _move(shell, one, starts[0], place)
 
 
 def _move(shell: Shell, one: Checkout, to: Value, place: Place) -> None:

@@ -14,8 +14,6 @@ HEAD = """\
 # What `regraft init` found in this repository. Beside a value stands the line that it comes from. What cannot be known from here
 # stands as a question, and its key is left out: answer it, and take the comment away. `regraft init --check` compares again later.
 """
-QUESTION = "# question: "
-
 _BARE = regex(r"[A-Za-z0-9_-]+")
 _TEXTS: dict[str, Text] = {
     "name": texts.PROJECT,
@@ -167,13 +165,3 @@ def toml(value: Any) -> str:
 
 def _comment(text: str) -> str:
     return "# " + "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
-
-
-def open_questions(data: bytes) -> tuple[str, ...]:
-    """The key paths of the questions that a manifest still holds, in order."""
-    found = []
-    for line in data.decode("utf-8", "replace").split("\n"):
-        text = line.strip()
-        if text.startswith(QUESTION) and ":" in text[len(QUESTION) :]:
-            found.append(text[len(QUESTION) :].partition(":")[0].strip())
-    return tuple(found)

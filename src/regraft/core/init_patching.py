@@ -39,7 +39,7 @@ def run_apply(shell: Shell, name: str, command: Command, rest: Sequence[Word], f
     inner = options.last("--directory")
     root = posixpath.normpath(inner.text) if inner is not None else ""
     named = [*_operands(rest, options), *_read(command)]
-    _apply(shell, named, folder, place, Applied("", place, strip, "" if root == "." else root, merges), within=folder)
+    _apply(shell, named, folder, place, Applied("", place, strip, "" if root == "." else root, merges))
     return True
 
 
@@ -67,7 +67,7 @@ def run_patch(shell: Shell, command: Command, rest: Sequence[Word]) -> bool | No
         strip = None
     if strip is None and len(operands) != 2:
         shell.ask("how many leading folders do its names have? `patch` is called without -p and uses base names", place)
-    _apply(shell, named, folder, place, Applied("", place, strip), within=folder)
+    _apply(shell, named, folder, place, Applied("", place, strip))
     return True
 
 
@@ -115,7 +115,7 @@ def _strip(options: Parted, place: Place, shell: Shell) -> int | None:
     return None
 
 
-def _apply(shell: Shell, named: Sequence[Word], folder: str, place: Place, like: Applied, *, within: str) -> None:
+def _apply(shell: Shell, named: Sequence[Word], folder: str, place: Place, like: Applied) -> None:
     if not named:
         shell.ask("which patch is applied here? It comes through a pipe, or from outside the project", place)
         return
@@ -125,7 +125,7 @@ def _apply(shell: Shell, named: Sequence[Word], folder: str, place: Place, like:
                 _series(shell, text, folder, place, like)
             elif (path := shell.files.find(shell.path(text))) is not None:
                 one = replace(like, path=path, pattern=pattern or shell.pattern, doubt=shell.doubt)
-                _carry(shell, one, within)
+                _carry(shell, one, folder)
             else:
                 _not_there(shell, text, place)
 

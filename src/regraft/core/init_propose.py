@@ -117,10 +117,19 @@ def _refs(one: Upstream) -> Iterator[Ref]:
             yield Ref(straight.ref, straight.place)
 
 
+def follows_branch(refs: Sequence[Ref]) -> Ref | None:
+    """The first that is a branch by its name: no commit, no pull ref, and nothing that looks like a version."""
+    for ref in refs:
+        text = ref.text or ""
+        if text and not any(one.fullmatch(text) for one in (COMMIT, _VERSION, _PULL)):
+            return ref
+    return None
+
+
 def _branch(table: Table, one: Upstream) -> None:
     refs = list(_refs(one))
     texts = [ref for ref in refs if ref.text is not None and COMMIT.fullmatch(ref.text) is None]
-    branches = [ref for ref in texts if not _VERSION.fullmatch(ref.text or "") and not _PULL.fullmatch(ref.text or "")]
+    branches = [ref for ref in texts if follows_branch([ref]) is not None]
     different = {ref.text for ref in branches}
     if len(different) == 1:
         table.put("branch", branches[0].text, branches[0].place)
@@ -194,7 +203,7 @@ def _remarks(
         if key.endswith("-pr") and key not in {one for one, _ in directives.values()}:
             meant = nearest(key, [default_directive(one.name) for one in every])
             hint = f"; {meant} is near" if meant else ""
-            say(("dependencies", f"whose directive is {key}? {place} reads it{hint}"))
+            say((key, f"whose directive is it? {place} reads it{hint}"))
     for one in every:
         for image, straight in one.straight:
             if image is None and not one.uses:
@@ -217,7 +226,7 @@ def _unused(found: Found, proposal: Proposal) -> None:
         name = posixpath.basename(path)
         line = next((told for told in commented if name in told.text), None)
         why = f"; {line.place} has it in a comment" if line else ""
-        proposal.remarks.append(("patches", f"is {path} retired? No Dockerfile here applies it{why}"))
+        proposal.remarks.append((path, f"is it retired? No Dockerfile here applies it{why}"))
     if len(left) > _SHOWN:
         proposal.remarks.append(
             ("patches", f"and {len(left) - _SHOWN} more patch files that no Dockerfile here applies?")

@@ -90,7 +90,7 @@ class _Reader:
         for job, body in _pairs(_get(root, "jobs")):
             for values in self._matrix(body):
                 self._job(job, body, {**outer, **values})
-        self._steps(_get(root, "runs", "steps"), None, outer)
+        self._steps(_get(root, "runs", "steps"), outer)
 
     def _place(self, node: Any) -> Place:
         return Place(self._path, node.start_mark.line + 1)
@@ -126,16 +126,16 @@ class _Reader:
         if _get(job, "uses") is not None:
             for value in _scalars(_get(job, "with")):
                 self._reference(self._put(value.value, values), self._place(value), job=name, loose=True)
-        self._steps(_get(job, "steps"), name, values)
+        self._steps(_get(job, "steps"), values)
 
-    def _steps(self, steps: Any, job: str | None, values: Mapping[str, str]) -> None:
+    def _steps(self, steps: Any, values: Mapping[str, str]) -> None:
         for step in steps.value if steps is not None and steps.id == "sequence" else ():
             own = self._environment(step, values)
             uses, run = _get(step, "uses"), _get(step, "run")
             if uses is not None and uses.id == "scalar" and "build-push-action" in uses.value:
                 self._pushed(step, own)
             if run is not None and run.id == "scalar":
-                self._script(run, own, job)
+                self._script(run, own)
 
     def _pushed(self, step: Any, values: Mapping[str, str]) -> None:
         """docker/build-push-action: `context`, `file`, `tags`, `target`."""
@@ -172,7 +172,7 @@ class _Reader:
             ):
                 self._found.references.append(one)
 
-    def _script(self, run: Any, values: Mapping[str, str], job: str | None) -> None:
+    def _script(self, run: Any, values: Mapping[str, str]) -> None:
         text = self._put(run.value, values)
         place = self._place(run)
         first = place.line + (run.style in ("|", ">"))

@@ -5,12 +5,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from regraft.core.findings import Finding
+from regraft.core.init_compare import Comparing
 from regraft.core.init_dockerfile import held_by
 from regraft.core.init_found import Found, image_names, upstreams
 from regraft.core.init_manifest import Proposal, manifest_text
 from regraft.core.init_pip import requirement_lines
 from regraft.core.init_propose import propose as proposed_of
+from regraft.core.init_questions import open_questions
 from regraft.core.init_values import Place, Told, Workflows
 from regraft.core.init_workflows import read_script, read_workflow
 from regraft.core.manifest import Manifest
@@ -20,9 +24,10 @@ from regraft.core.patch_read import read_patch_text
 from regraft.core.patch_series import read_series
 from regraft.core.patterns import regex
 from regraft.core.requirements import normalized
+from regraft.core.toml_places import TomlPlaces
 from regraft.errors import InputError, RefusedError
 from regraft.flows.ports import ListedFiles
-from regraft.flows.project import MANIFEST
+from regraft.flows.project import MANIFEST, open_manifest
 
 LIMIT = 1024 * 1024  # bytes of one file that is read
 MOST = 400  # files of one kind
@@ -77,6 +82,36 @@ def init(files: ListedFiles, *, force: bool = False) -> Proposed:
         hint = "`regraft init --check` compares with it, `--stdout` shows another, and `--force` writes over it"
         raise RefusedError("manifest-exists", f"there is a {MANIFEST} already", where=files.place(MANIFEST), hint=hint)
     return propose(files)
+
+
+class Comparison(Struct, frozen=True):
+    """`looked_at` counts what was compared."""
+
+    findings: tuple[Finding, ...]
+    looked_at: dict[str, int]
+
+    @property
+    def failed(self) -> bool:
+        return any(one.severity == "error" for one in self.findings)
+
+
+def compare(files: ListedFiles) -> Comparison:
+    """What the project's manifest and its other files say differently. Raises what `open_manifest` raises, and OutsideError."""
+    manifest, data = open_manifest(files)
+    found = gather(files)
+    proposed_of(found)  # leaves only the Dockerfiles that bake something
+    comparing = Comparing(manifest, found, TomlPlaces(data), files.place(MANIFEST), open_questions(data))
+    looked_at = {
+        "dockerfiles": len(found.held),
+        "checkouts": sum(len(one.checkouts) for one in found.held),
+        "patches": sum(len(one.patches) for held in found.held for one in held.checkouts.values()),
+        "directives": len(found.workflows.directives),
+        "image references": len(found.workflows.references),
+    }
+    placed = [
+        replace(one, path=files.place(one.path)) if one.path in found.tracked else one for one in comparing.compare()
+    ]
+    return Comparison(tuple(placed), looked_at)
 
 
 class ProposedFiles:
