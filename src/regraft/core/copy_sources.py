@@ -170,3 +170,13 @@ def _tokens(pattern: str) -> Iterator[str]:
         else:
             yield re.escape(char)
         at += 1
+
+
+def is_dockerfile(path: str) -> bool:
+    """Whether a tracked file is a Dockerfile by its name."""
+    return _DOCKERFILE.fullmatch(path.rpartition("/")[2]) is not None
+
+
+_DOCKERFILE = regex(
+    r"(?:Dockerfile|Containerfile)(?:[.-](?!.*(?:md|dockerignore|txt|sh)$)[\w.-]+)?|[\w.-]+\.[Dd]ockerfile"
+)

@@ -39,6 +39,13 @@ class Script(Struct, frozen=True):
             return Place(self.path, self.step.data.count(b"\n", 0, self.offset + at) + 1)
         return Place(self.path, self.start + self.text.count(b"\n", 0, at))
 
+    def order(self, at: int) -> tuple[int, ...]:
+        """When what stands there runs, to be compared with others of the image."""
+        if self.caller is None:
+            return self.stage.index, self.step.line, self.start, at
+        script, command = self.caller
+        return (*script.order(command.span.start), at)
+
     def commands(self) -> Iterator[Seen]:
         if self.block is not None:
             yield from walk(self.block, self.folder, self.scope)

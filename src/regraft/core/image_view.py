@@ -68,6 +68,7 @@ class View(Struct):
     remotes: list[Remote] = field(default_factory=list)
     mistakes: list[InputError] = field(default_factory=list)
     followed: Followed = field(default_factory=lambda: Followed([]))
+    started: Followed = field(default_factory=lambda: Followed([]))  # by ENTRYPOINT or CMD, when a container starts
     files: dict[int, StageFiles] = field(default_factory=dict)  # at the end of each stage
     everything: Place | None = None  # a source that is the whole top of the repository, `.git` included
 
@@ -124,6 +125,9 @@ class _Looking:
                 self._copy(step, files)
             elif step.keyword == "RUN":
                 self._run(stage, step, files)
+            elif step.keyword in ("ENTRYPOINT", "CMD") and stage is self._view.reached[-1]:
+                for script in scripts_of(self._view.recipe.dockerfile, stage, step, files):
+                    follow(script, self._read, self._view.started)
 
     def _wrong(self, step: Step, code: str, message: str, hint: str | None = None) -> None:
         self._view.mistakes.append(InputError(code, message, where=str(self._view.place(step)), hint=hint))

@@ -1,5 +1,6 @@
-"""Whether the failure of one command makes a script fail: the script is run in thought, with all others doing well."""
+"""Whether the failure of some commands makes a script fail: the script is run in thought, with all others doing well."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -30,8 +31,8 @@ class Shell(Struct):
     pipefail: bool = False
 
 
-def outcome(block: Block, failing: Command, shell: Shell) -> tuple[Outcome, Node | None]:
-    """What becomes of a script when `failing` fails, and the statement that swallows that, where one does."""
+def outcome(block: Block, failing: Sequence[Command], shell: Shell) -> tuple[Outcome, Node | None]:
+    """What becomes of a script when all of `failing` fail, and the statement that swallows that, where one does."""
     run = _Run(failing, Shell(shell.errexit, shell.pipefail))
     try:
         status = run.node(block)
@@ -54,8 +55,8 @@ class _Unclear(Exception):  # noqa: N818 - likewise
 
 
 class _Run:
-    def __init__(self, failing: Command, shell: Shell) -> None:
-        self._failing = failing
+    def __init__(self, failing: Sequence[Command], shell: Shell) -> None:
+        self._failing = {id(one) for one in failing}
         self._shell = shell
         self._guarded = 0
         self._failed = False
@@ -112,7 +113,7 @@ class _Run:
             raise _Unclear
 
     def _holds(self, node: Node) -> bool:
-        return any(one is self._failing for one in commands_of(node))
+        return any(id(one) in self._failing for one in commands_of(node))
 
     def _checked(self, status: int) -> int:
         if status and self._shell.errexit and not self._guarded:
@@ -138,7 +139,7 @@ class _Run:
             self._shell = before
 
     def _command(self, command: Command) -> int:
-        if command is self._failing:
+        if id(command) in self._failing:
             self._failed = True
             return self._checked(1)
         words = [word.text for word in command.words]
