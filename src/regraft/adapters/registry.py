@@ -238,7 +238,8 @@ def _next(url: str, answer: http.Response, where: str) -> str:
         target, host = target[:200], None
     if not target or host is None:
         raise OutsideError("registry-redirect", f"it leads to {quoted(target)}, which is no address", where=where)
-    if parts.scheme != "https" and urlsplit(url).hostname not in LOOPBACK:
+    plain = parts.scheme == "http" and host in LOOPBACK and urlsplit(url).hostname in LOOPBACK
+    if parts.scheme != "https" and not plain:
         raise OutsideError("registry-redirect", f"it leads to {quoted(target)}, which is not https", where=where)
     return found
 
