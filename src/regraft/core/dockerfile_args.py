@@ -251,11 +251,11 @@ class _Expander:
             self.unknown.append(name)
             return f"${{{self._text[start : self._at]}"
         there = value is not None and (bool(value) or not colon)
+        if operator == "?" and not there:
+            raise BadSubstitutionError(f"{name}: {word or 'is not set'}")
         if there == (operator == "+"):
             return word
         del self.unknown[before:]  # the word does not count
-        if operator == "?" and not there:
-            raise BadSubstitutionError(f"{name}: {word or 'is not set'}")
         return value or "" if operator != "+" else ""
 
     def _pattern(self, name: str, operator: str, start: int) -> str:

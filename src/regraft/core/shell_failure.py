@@ -181,12 +181,12 @@ class _Run:
     def _if(self, node: If) -> int:
         asked = False
         for condition, body in node.branches:
-            if self._holds(body) or (asked and condition is None):
-                return self.node(body)
             if condition is not None and self._holds(condition):
                 asked = True
                 if self._quietly(condition) == 0:
                     return self.node(body)
+            elif (self._holds(body) and not asked) or (asked and condition is None):
+                return self.node(body)
             elif self._failed and any(one.name in _ENDS or one.name == "false" for one in commands_of(body)):
                 raise _Unclear  # it may well ask for what failed
         return 0
