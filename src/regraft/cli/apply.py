@@ -49,6 +49,7 @@ def run(args: argparse.Namespace) -> int:
 
 def apply_plan(plan: Plan, project: Project, args: argparse.Namespace) -> int:
     from regraft.cli.termination import interrupting  # noqa: PLC0415
+    from regraft.cli.wiring import in_image  # noqa: PLC0415
     from regraft.flows.apply import Options, apply  # noqa: PLC0415
     from regraft.flows.baselines import baseline_of  # noqa: PLC0415
     from regraft.render import safe  # noqa: PLC0415
@@ -57,7 +58,7 @@ def apply_plan(plan: Plan, project: Project, args: argparse.Namespace) -> int:
     gc.disable()  # a short process with a hundred thousand small values that all live to its end
     started = time.monotonic()
     environ = dict(os.environ)
-    baseline = baseline_of(plan, project.files)
+    baseline = baseline_of(plan, project.files, in_image(args.root))
     options = Options(
         snapshot=args.snapshot if args.snapshot is not None else bool(args.root) or not environ.get("CI"),
         wait=args.wait,

@@ -17,6 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from regraft.cli.wiring import in_image  # noqa: PLC0415
     from regraft.core.receipt import Times  # noqa: PLC0415
     from regraft.core.receipt_document import encode_receipt  # noqa: PLC0415
     from regraft.core.receipt_of import receipt_of  # noqa: PLC0415
@@ -28,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     check_image(plan, args.image)
     project = open_project(args.project)
     environ = dict(os.environ)
-    baseline = baseline_of(plan, project.files)
+    baseline = baseline_of(plan, project.files, in_image(args.root))
     with machine(project, args.root, environ) as (interpreter, checkouts):
         verified = verify(
             plan, project.manifest, baseline, files=project.files, interpreter=interpreter, checkouts=checkouts

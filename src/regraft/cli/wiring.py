@@ -154,6 +154,18 @@ def applier(
         )
 
 
+def in_image(root: str | None) -> Callable[[str], bytes | None]:
+    """Reads a file of the image by its absolute path, below `root` where that is given; None where there is none."""
+    from regraft.adapters import files  # noqa: PLC0415
+    from regraft.core.document import LIMIT  # noqa: PLC0415
+
+    def read(path: str) -> bytes | None:
+        place = Path(f"{root or ''}{path}")
+        return files.read(place, LIMIT) if place.is_file() else None
+
+    return read
+
+
 def _places(project: Project, root: str | None) -> "Places":
     from regraft.adapters.places import Places  # noqa: PLC0415
 

@@ -8,9 +8,6 @@ from regraft.core.image_reference import Digest
 
 StepName = Literal["build", "probe", "imports", "seal", "push", "check", "tag"]
 
-BASELINES = "/usr/share/regraft/baselines"  # in an image
-
-
 class Step(Struct, frozen=True):
     """`detail` is what it gave, or why it failed."""
 

@@ -16,7 +16,7 @@ from regraft.core import image_labels as labels
 from regraft.core.baseline import Baseline
 from regraft.core.baseline_document import decode_baseline, encode_baseline
 from regraft.core.engine_commands import Job, Volume
-from regraft.core.image_build import BASELINES, Built, Step, StepName
+from regraft.core.image_build import Built, Step, StepName
 from regraft.core.image_decision import mixed, moved_line
 from regraft.core.image_labels import Pins
 from regraft.core.image_published import Found, Published, of_platform
@@ -25,6 +25,7 @@ from regraft.core.image_values import ImageInputs, Moved
 from regraft.core.manifest import Image
 from regraft.core.objects import Commit, parse_commit
 from regraft.errors import InputError, OutsideError, RefusedError, RegraftError
+from regraft.flows.baselines import INSIDE
 
 PROJECT = "/run/regraft/project"  # where the container sees the commit's files
 
@@ -236,7 +237,7 @@ class _Build:
         engine = self._ports.engine
         below = engine.layers(self._raw)
         given[labels.LAYERS] = labels.layers_label(below)
-        place = f"{BASELINES}/{self._image.name}.json"
+        place = f"{INSIDE}/{self._image.name}.json"
 
         def act() -> None:
             engine.seal(self._raw, self._sealed, baseline=encode_baseline(baseline), place=place, labels=given)
