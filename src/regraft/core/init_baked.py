@@ -8,6 +8,7 @@ from regraft.core.init_found import Found, Upstream, Use
 from regraft.core.init_git import COMMIT
 from regraft.core.init_manifest import Entry, Table, toml
 from regraft.core.init_values import Applied, Checkout, Install
+from regraft.core.manifest_texts import BAKED_PATH
 from regraft.core.patterns import regex
 from regraft.core.requirements import normalized
 
@@ -32,9 +33,12 @@ def baked_table(found: Found, upstream: Upstream, use: Use) -> Table:
 
 
 def _path(table: Table, one: Checkout, upstream: Upstream) -> None:
-    known = one.path.startswith("/") and "$" not in one.path and "`" not in one.path
+    known = (
+        one.path.startswith("/") and "$" not in one.path and "`" not in one.path and BAKED_PATH.judge(one.path) is None
+    )
     if not known:
-        table.off = f".path: where is it? {one.place} says {one.path.replace('$:workdir', 'the folder that the base image begins in')!s:.200}"
+        shown = one.path.replace("$:workdir", "<the folder that the base image begins in>")
+        table.off = f".path: where is it? {one.place} says {shown!r:.200}"
         table.entries.append(Entry("path", "/…", "to be filled in"))
         return
     table.put("path", one.path, one.place)

@@ -137,7 +137,7 @@ def _carry(shell: Shell, patch: Applied, folder: str) -> None:
         return
     if one is None:
         one = checkout_at(shell, folder, patch.place)
-    root = posixpath.join(below(one, folder), patch.root)
+    root = "/".join(part for part in (below(one, folder), patch.root) if part)
     _add(one, replace(patch, root=root))
 
 

@@ -66,7 +66,7 @@ def run_install(shell: Shell, like: Install, words: Sequence[Value]) -> None:
             _from_git(shell, straight)
         elif "git+" in named.text:
             shell.ask(f"which repository is {named.text!r:.200}? Its value is not in the repository", like.place)
-        elif _is_path(named.text):
+        elif named in editable or _is_path(named.text):
             _of_checkout(shell, like, options, named, editable=named in editable)
     for name, value in options.options:
         if name in ("-r", "--requirement") and value is not None:

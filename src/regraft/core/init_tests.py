@@ -13,6 +13,10 @@ def judged_test(shell: Shell, command: Command) -> bool | None:
     values = [shell.value(word) for word in (words[1:] if negated else words)]
     # A build argument without a value is empty; anything else that is not known is not known.
     texts = [value.text if value.known else _empty(shell, value.text) for value in values]
+    if len(words) - negated == 2 and not (texts[0] or "").startswith("-"):
+        left, right = words[-2:]  # the parser keeps the operator between them to itself
+        between = shell.text[left.span.stop : right.span.start].decode("utf-8", "replace")
+        texts.insert(1, between.strip().strip("\\").strip())
     found = _judged(shell, texts)
     return None if found is None else found is not negated
 
