@@ -1,11 +1,18 @@
 """The very command lines by which container engines build, start, look at and push an image."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
+from regraft.core.patterns import regex
+from regraft.core.quoting import quoted
+from regraft.errors import InputError
+
 Program = Literal["docker", "podman", "buildah"]
+
+PIECE = 16_000  # characters of a value on one line
+_CONTROL = regex(r"[\x00-\x1f\x7f]")
 
 PROGRAMS: tuple[Program, ...] = ("docker", "podman", "buildah")
 
@@ -90,11 +97,29 @@ def sealing(image: str, baseline: str | None, place: str, labels: Mapping[str, s
     """The Dockerfile of the last layer: what the image holds, as a file in it, and every label.
 
     `baseline` is the name of the file in the context; long values are continued on further lines, since builders bound a line.
+    Raises InputError `bad-label`.
     """
     lines = [f"FROM {image}"]
     lines += [f"COPY {baseline} {place}"] if baseline else []
     for name, value in labels.items():
-        text = value.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$")
-        pieces = [text[start : start + 16_000] for start in range(0, len(text), 16_000)] or [""]
-        lines.append(f'LABEL {name}="' + "\\\n".join(pieces) + '"')
+        if _CONTROL.search(name + value):
+            raise InputError("bad-label", f"the label {quoted(name)} holds a control character: {quoted(value, 80)}")
+        lines.append(f'LABEL {name}="' + "\\\n".join(map(_escaped, _pieces(value))) + '"')
     return "\n".join(lines) + "\n"
+
+
+def _pieces(value: str) -> Iterator[str]:
+    """None of them ends in a backslash, which would take the next line's own away."""
+    start = 0
+    while True:
+        end = start + PIECE
+        while end < len(value) and value[end - 1] == "\\":
+            end += 1
+        yield value[start:end]
+        start = end
+        if start >= len(value):
+            return
+
+
+def _escaped(piece: str) -> str:
+    return piece.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$")
