@@ -208,6 +208,8 @@ def _remarks(
         for image, straight in one.straight:
             if image is None and not one.uses:
                 say((f"images.IMAGE.baked.{one.name}", f"which image has it? {straight.place} installs it from git"))
+    for place in found.workflows.unread:
+        say((None, f"{place.path} is no YAML, and was not read but for directives"))
     _unused(found, proposal)
 
 

@@ -132,4 +132,5 @@ class Workflows(Struct):
     directives: dict[str, Place] = field(default_factory=dict)
     installs: list[Install] = field(default_factory=list)
     targets: dict[str, Told] = field(default_factory=dict)  # Dockerfile -> the stage that is built
+    unread: list[Place] = field(default_factory=list)  # those that are no YAML
     urls: dict[str, Told] = field(default_factory=dict)  # by the path of a checkout in an image

@@ -43,6 +43,7 @@ def read_workflow(data: bytes, path: str, tracked: frozenset[str], found: Workfl
     try:
         root = yaml.compose(data.decode("utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (UnicodeDecodeError, yaml.YAMLError, RecursionError, ValueError):
+        found.unread.append(Place(path, 1))
         return
     if root is not None and root.id == "mapping":
         _Reader(path, tracked, found).workflow(root)
