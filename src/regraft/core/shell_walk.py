@@ -76,7 +76,8 @@ def at(folder: str, text: str) -> str:
 
 def walk(block: Block, folder: str, scope: Scope) -> Iterator[Seen]:
     """Every command, in order. What an assignment or an `export` sets is known to those that follow it."""
-    yield from _Walk(folder, scope.copy()).node(block, ())
+    known = Scope(scope.arguments, scope.environment, open=True)  # a script may set what nothing here tells
+    yield from _Walk(folder, known.copy()).node(block, ())
 
 
 class _Walk:
