@@ -7,7 +7,7 @@ from msgspec import Struct
 from regraft.core.image_scripts import Script
 from regraft.core.image_values import Place
 from regraft.core.shell_apply import Apply, apply_of
-from regraft.core.shell_values import Command, Pipeline, commands_of
+from regraft.core.shell_values import Command, Node, Opaque, Pipeline, commands_of, inside
 from regraft.core.shell_walk import Seen, at
 from regraft.core.spelling import nearest
 
@@ -97,6 +97,21 @@ def _files(script: Script, text: str, folder: str, *, listing: bool) -> tuple[li
 
 def _patches(paths: Iterable[str]) -> list[str]:
     return [one for one in paths if one.endswith(PATCHES)]
+
+
+def hidden_in(scripts: Iterable[Script]) -> set[str]:
+    """The patches that statements without a value of their own may apply: a loop that reads a file, above all."""
+    found: set[str] = set()
+    for script in scripts:
+        waiting: list[Node] = [script.block] if script.block is not None else []
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, Opaque):
+                text = script.text[node.span.start : node.span.stop]
+                if b"patch" in text or b"apply" in text:
+                    found.update(_patches(origin for _, origin in script.files.items()))
+            waiting += inside(node)
+    return found
 
 
 def used_by(applied: Iterable[Applied]) -> set[str]:

@@ -9,7 +9,7 @@ from regraft.core.copy_sources import is_dockerfile
 from regraft.core.findings import Finding
 from regraft.core.git_clones import VERSION, clones
 from regraft.core.globs import matching
-from regraft.core.image_applies import PATCHES, Applied, applied_in, used_by
+from regraft.core.image_applies import PATCHES, Applied, applied_in, hidden_in, used_by
 from regraft.core.image_apply_rules import after_install, missing, twice, unchecked
 from regraft.core.image_inputs import missing_message, unused
 from regraft.core.image_loose import loose_of
@@ -117,6 +117,7 @@ def _unused(case: Case) -> Iterator[Finding]:
     if case.refused or not case.views:
         return
     used = {path for some in (*case.applied, *case.started) for path in used_by(some)}
+    used |= {path for one in case.views for path in hidden_in((*one.followed.scripts, *one.started.scripts))}
     for path in case.candidates:
         if path in used:
             continue
