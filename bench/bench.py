@@ -19,6 +19,7 @@ from pathlib import Path
 import apply as applying
 from apply import timed
 
+import init as initiating
 import patch as patching
 from regraft.demo import world as worlds
 from regraft.demo.world import World
@@ -154,7 +155,7 @@ def main() -> int:
         code = report(measure(worlds.outline(folder / "world", os.environ), folder))
         (folder / "apply").mkdir()
         code |= report_apply(applying.median(applying.measure(folder / "apply")))
-    return code | patching.main()
+    return code | initiating.main() | patching.main()
 
 
 if __name__ == "__main__":

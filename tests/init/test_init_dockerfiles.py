@@ -110,7 +110,7 @@ def test_a_clone_without_a_commit_has_no_branch_that_anybody_could_know(
         ("git clone https://x.org/o/eng /eng && cd /eng && git checkout ${WHAT:-work}", "work"),
         ("git clone https://x.org/o/eng /eng && cd /eng && git checkout $(cat /commit)", None),
         ("WHAT=work; git clone https://x.org/o/eng /eng && cd /eng && git checkout $WHAT", "work"),
-        ("git clone https://x.org/o/eng /eng; cd /eng; [ -n \"$WHAT\" ] && git checkout $WHAT; true", None),
+        ('git clone https://x.org/o/eng /eng; cd /eng; [ -n "$WHAT" ] && git checkout $WHAT; true', None),
     ],
 )  # fmt: skip
 def test_which_branch_is_followed(repository: Callable[..., Any], commands: str, branch: str | None) -> None:
@@ -321,7 +321,7 @@ def test_hostile_text_stays_text(repository: Callable[..., Any]) -> None:
     assert found.manifest() is not None
 
 
-@pytest.mark.parametrize("text", ["", "FROM", "RUN", "COPY --from=0 a b", "FROM a\nRUN (((", "FROM a AS a\nFROM a AS a\nCOPY --from=a / /\n", "\\", "FROM a\nRUN <<EOF\n", "ONBUILD RUN git clone a", "FROM a\nRUN [\"", "FROM 9\nFROM -1\n"])  # fmt: skip
+@pytest.mark.parametrize("text", ["", "FROM", "RUN", "COPY --from=0 a b", "FROM a\nRUN (((", "FROM a AS a\nFROM a AS a\nCOPY --from=a / /\n", "\\", "FROM a\nRUN <<EOF\n", "ONBUILD RUN git clone a", 'FROM a\nRUN ["', "FROM 9\nFROM -1\n"])  # fmt: skip
 def test_a_dockerfile_that_is_odd_is_no_error(repository: Callable[..., Any], text: str) -> None:
     assert repository(Dockerfile=text).manifest().dependencies == {}
 
