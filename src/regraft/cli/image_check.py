@@ -16,18 +16,19 @@ def run(args: argparse.Namespace) -> int:
     from regraft.adapters.git import Git  # noqa: PLC0415 - `--help` pays for nothing
     from regraft.adapters.source_trees import IndexedFiles, Revisions  # noqa: PLC0415
     from regraft.cli.image_inputs import images_of  # noqa: PLC0415
-    from regraft.cli.wiring import open_project  # noqa: PLC0415
+    from regraft.cli.proposed import project_or_proposed  # noqa: PLC0415
     from regraft.flows.image_check import image_check  # noqa: PLC0415
     from regraft.render import findings as render  # noqa: PLC0415
 
-    project = open_project(args.project)
+    project = project_or_proposed(args.project)
+    place = project.files.place
     images = images_of(args.image, project.manifest)
     with Git(os.environ) as git:
         if args.at is None:
-            result = image_check(images, project.manifest, IndexedFiles(git, project.root))
+            result = image_check(images, project.manifest, IndexedFiles(git, project.root), place)
         else:
             with Revisions.over(git, project.root) as revisions:
-                result = image_check(images, project.manifest, revisions.at(args.at))
+                result = image_check(images, project.manifest, revisions.at(args.at), place)
     summary = render.looked_at_text(result.looked_at, result.findings)
     if args.format == "json":
         print(json.dumps({"findings": render.findings_json(result.findings), "checked": result.looked_at}, indent=2))

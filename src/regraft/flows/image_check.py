@@ -1,6 +1,9 @@
 """What is wrong in how a project's images are built."""
 
+from collections.abc import Callable
+
 from msgspec import Struct
+from msgspec.structs import replace
 
 from regraft.core.findings import Finding
 from regraft.core.image_check import Built, judge
@@ -22,11 +25,19 @@ class ImageCheck(Struct, frozen=True):
         return any(one.severity == "error" for one in self.findings)
 
 
-def image_check(images: list[Image], manifest: Manifest, files: SourceFiles) -> ImageCheck:
-    """Judge how images are built, from the files that are tracked. Raises OutsideError where one cannot be read."""
+def image_check(images: list[Image], manifest: Manifest, files: SourceFiles, place: Callable[[str], str]) -> ImageCheck:
+    """Judge how images are built, from the files that are tracked; `place` is `ProjectFiles.place`.
+
+    Raises OutsideError where one cannot be read.
+    """
     built = [_built(image, manifest, files) for image in images if image.dockerfile is not None]
-    findings = judge(built, files.tree, files.read)
+    findings = tuple(_placed(one, place) for one in judge(built, files.tree, files.read))
     return ImageCheck(findings, {"images": len(built), "tracked files": len(files.tree)})
+
+
+def _placed(finding: Finding, place: Callable[[str], str]) -> Finding:
+    witnesses = tuple(replace(one, path=place(one.path)) for one in finding.witnesses)
+    return replace(finding, path=place(finding.path), witnesses=witnesses)
 
 
 def _built(image: Image, manifest: Manifest, files: SourceFiles) -> Built:
