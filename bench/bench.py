@@ -20,6 +20,7 @@ import apply as applying
 from apply import timed
 
 import init as initiating
+import images as imaging
 import patch as patching
 from regraft.demo import world as worlds
 from regraft.demo.world import World
@@ -155,7 +156,7 @@ def main() -> int:
         code = report(measure(worlds.outline(folder / "world", os.environ), folder))
         (folder / "apply").mkdir()
         code |= report_apply(applying.median(applying.measure(folder / "apply")))
-    return code | initiating.main() | patching.main()
+    return code | initiating.main() | patching.main() | imaging.main()
 
 
 if __name__ == "__main__":
