@@ -305,7 +305,7 @@ def test_plain_http_is_for_a_registry_on_this_machine_only() -> None:
 
 
 def test_a_long_label_is_continued_on_further_lines_and_stays_one_value() -> None:
-    value = "\\" * 15_999 + 'a"b\\c$d' * 9000
+    value = "\\" * 16_500 + 'a"b\\c$d' * 9000
     text = commands.sealing("localhost/x:1", "baseline.json", "/usr/share/regraft/baselines/x.json", {"k": value})
     parsed = read_dockerfile(text.encode())
     assert [one.keyword for one in parsed.instructions] == ["FROM", "COPY", "LABEL"]

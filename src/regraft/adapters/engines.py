@@ -1,10 +1,11 @@
 """Container engines: docker with buildx, podman, buildah."""
 
-import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from regraft.adapters import files, process
 from regraft.adapters.process import Completed
@@ -12,11 +13,13 @@ from regraft.adapters.temporary import TemporaryFolder
 from regraft.core import engine_commands as commands
 from regraft.core.engine_commands import PROGRAMS, Job, Program, Volume
 from regraft.core.image_reference import Digest, parse_digest
+from regraft.core.patterns import regex
 from regraft.errors import InputError, OutsideError, RefusedError
 
 TAIL = 40  # lines
 BUILD_TIMEOUT = 12 * 3600.0  # seconds
 RUN_TIMEOUT = 1800.0
+_NOISE = regex(rb"(?m)^(?:subprocess exited with status|Error: exit status) [0-9]+\n?")  # buildah's, of what ran inside
 LIMIT = 64 * 1024 * 1024
 
 
@@ -45,14 +48,15 @@ class Engine:
         """Start a container, run one program in it and take the container away. The code is the caller's to judge."""
         with self._container(image) as container:
             words = commands.run_argv(self.program, container, argv, volumes, env)
-            return process.run(words, env=self._environ, timeout=RUN_TIMEOUT, limit=LIMIT)
+            done = process.run(words, env=self._environ, timeout=RUN_TIMEOUT, limit=LIMIT)
+            return replace(done, stderr=_NOISE.sub(b"", done.stderr))
 
     def layers(self, image: str) -> tuple[Digest, ...]:
         argv = commands.layers_argv(self.program, image)
         said = self._done(argv)
         try:
-            return tuple(parse_digest(one) for one in json.loads(said))
-        except (ValueError, TypeError, InputError):
+            return tuple(map(parse_digest, said.split()))
+        except InputError:
             raise OutsideError("engine-shape", "its answer is no list of layers", where=" ".join(argv)) from None
 
     def push(self, image: str, reference: str, *, local: bool) -> None:

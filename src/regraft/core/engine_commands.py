@@ -75,10 +75,10 @@ def from_argv(image: str) -> list[str]:
 
 
 def layers_argv(program: Program, image: str) -> list[str]:
-    """Prints the digests of the unpacked layers as one JSON list."""
+    """Prints the digests of the unpacked layers, the lowest first, with blanks between them."""
     if program == "buildah":
-        return ["buildah", "inspect", "--type", "image", "--format", "{{json .OCIv1.RootFS.DiffIDs}}", image]
-    return [program, "image", "inspect", "--format", "{{json .RootFS.Layers}}", image]
+        return ["buildah", "inspect", "--type", "image", "--format", "{{range .OCIv1.RootFS.DiffIDs}}{{.}} {{end}}", image]
+    return [program, "image", "inspect", "--format", "{{range .RootFS.Layers}}{{.}} {{end}}", image]
 
 
 def push_argvs(program: Program, image: str, reference: str, *, local: bool) -> list[list[str]]:
