@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import apply as applying
+import images as imaging
 from apply import timed
 
 import init as initiating
-import images as imaging
 import patch as patching
 from regraft.demo import world as worlds
 from regraft.demo.world import World
