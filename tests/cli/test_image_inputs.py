@@ -110,6 +110,7 @@ def test_the_work_tree_does_not_count(project: Path) -> None:
     (project / "tools/untracked.py").write_text("")
     os.utime(project / "tools/generate.py", (1, 1))
     git(project, "add", "docker/build.sh")
+    (project / "regraft.toml").write_text("no manifest")
     assert inputs(project) == before
 
 
@@ -126,7 +127,7 @@ def test_each_committed_change_of_an_input_counts(project: Path, path: str) -> N
     (project / path).write_text(new.get(path, "changed\n"))
     commit(project)
     assert inputs(project)["hash"] != before
-    assert (inputs(project, "--at", "HEAD~1")["hash"] == before) is (path != "regraft.toml")
+    assert inputs(project, "--at", "HEAD~1")["hash"] == before
 
 
 def test_the_mode_of_an_input_counts_and_an_unrelated_file_does_not(project: Path) -> None:
@@ -164,6 +165,13 @@ def test_a_project_without_a_repository_is_an_error(tmp_path: Path) -> None:
     done = regraft(tmp_path, "image", "inputs")
     assert done.returncode == 2
     assert "no git checkout" in done.stderr
+
+
+def test_a_manifest_that_is_not_committed_is_an_error(project: Path) -> None:
+    git(project, "rm", "--quiet", "--cached", "regraft.toml")
+    git(project, "commit", "--quiet", "--message", "m")
+    done = regraft(project, "image", "inputs")
+    assert (done.returncode, "commit it" in done.stderr) == (2, True)
 
 
 def test_an_image_without_a_dockerfile_is_left_out_and_asked_for_an_error(project: Path) -> None:

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regraft.errors import InputError
@@ -22,19 +23,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from regraft.adapters.git import Git  # noqa: PLC0415 - `--help` pays for nothing
     from regraft.adapters.source_trees import Revisions  # noqa: PLC0415
-    from regraft.cli.wiring import open_project  # noqa: PLC0415
     from regraft.core.image_inputs import moved  # noqa: PLC0415
-    from regraft.flows.image_inputs import image_inputs  # noqa: PLC0415
+    from regraft.flows.image_inputs import image_inputs_at, manifest_of  # noqa: PLC0415
     from regraft.render import image_inputs as render  # noqa: PLC0415
 
-    project = open_project(args.project)
-    images = images_of(args.image, project.manifest)
-    with Git(os.environ) as git, Revisions.over(git, project.root) as revisions:
+    with Git(os.environ) as git, Revisions.over(git, Path(args.project)) as revisions:
         if args.explain:
             old, new = (revisions.at(revision) for revision in args.explain)
-            pairs = [
-                (image_inputs(one, project.manifest, old), image_inputs(one, project.manifest, new)) for one in images
-            ]
+            names = [one.name for one in images_of(args.image, manifest_of(new))]
+            pairs = [(image_inputs_at(name, old), image_inputs_at(name, new)) for name in names]
             found = [(before, after, moved(before, after)) for before, after in pairs]
             if args.format == "json":
                 print(render.moved_json(found))
@@ -42,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
                 print("\n".join(line for one in found for line in render.moved_lines(*one)))
             return int(any(moves for _, _, moves in found))
         files = revisions.at(args.at)
-        inputs = [image_inputs(one, project.manifest, files) for one in images]
+        inputs = [image_inputs_at(one.name, files) for one in images_of(args.image, manifest_of(files))]
     if args.format == "json":
         print(render.inputs_json(inputs))
     else:

@@ -38,14 +38,14 @@ def image_ports(project: Project, environ: Mapping[str, str]) -> Iterator[ImageP
     from regraft.adapters.source_trees import Revisions  # noqa: PLC0415
     from regraft.adapters.upstream import GitUpstream  # noqa: PLC0415
     from regraft.core.image_inputs import moved  # noqa: PLC0415
-    from regraft.flows.image_inputs import image_inputs  # noqa: PLC0415
+    from regraft.flows.image_inputs import image_inputs_at  # noqa: PLC0415
     from regraft.flows.image_pins import Asking, resolve_pins  # noqa: PLC0415
 
     registry = Registry(Logins(environ).of)
     with Git(environ) as git, Revisions.over(git, project.root) as revisions:
         asking = Asking(GitUpstream(git, project.root, environ).ls_remote, registry.find)
         yield ImagePorts(
-            inputs=lambda image, revision: image_inputs(image, project.manifest, revisions.at(revision)),
+            inputs=lambda image, revision: image_inputs_at(image.name, revisions.at(revision)),
             compare=moved,
             pins=lambda inputs, image: resolve_pins(inputs, image, project.manifest, asking),
             commits=ProjectCommits(git, project.root),

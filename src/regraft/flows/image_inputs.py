@@ -48,6 +48,52 @@ def image_inputs(image: Image, manifest: Manifest, files: SourceFiles) -> ImageI
     return inputs_of(recipe, added, files.tree, files.read, files.commit)
 
 
+def image_inputs_at(name: str, files: SourceFiles) -> ImageInputs:
+    """The same of the image of that name, by the manifest that is among these files too.
+
+    Raises InputError: no-manifest, unknown-image, what the manifest's reader raises, and what `image_inputs` raises.
+    """
+    manifest = manifest_of(files)
+    if name not in manifest.images:
+        raise InputError("unknown-image", f"the manifest at {files.commit[:12]} has no image {name!r:.80}")
+    return image_inputs(manifest.images[name], manifest, files)
+
+
+def manifest_of(files: SourceFiles) -> Manifest:
+    """The manifest as it is among tracked files. Raises what `open_manifest` raises."""
+    from regraft.flows.project import open_manifest  # noqa: PLC0415 - not for who brings a manifest
+
+    try:
+        manifest, _ = open_manifest(_Tracked(files))
+    except InputError as error:
+        if error.code != "no-manifest":
+            raise
+        message = f"there is no {error.where} at {files.commit[:12]}"
+        raise InputError("no-manifest", message, hint="commit it: the work tree does not count here") from None
+    return manifest
+
+
+class _Tracked:
+    """`ports.ProjectFiles` over tracked files."""
+
+    def __init__(self, files: SourceFiles) -> None:
+        self._files = files
+
+    def read(self, path: str, limit: int) -> bytes | None:
+        data = self._files.read(path)
+        if data is not None and len(data) > limit:
+            raise InputError("too-large", f"larger than {limit:,} bytes", where=path)
+        return data
+
+    def names(self, folder: str) -> tuple[str, ...]:
+        start = f"{folder}/" if folder else ""
+        rest = (path[len(start) :] for path in self._files.tree if path.startswith(start))
+        return tuple(sorted(one for one in rest if "/" not in one))
+
+    def place(self, path: str) -> str:
+        return path
+
+
 def recipe_of(image: Image) -> Recipe:
     """How an image is built. Raises InputError `no-dockerfile`."""
     if image.dockerfile is None:
