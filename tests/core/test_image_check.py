@@ -284,3 +284,11 @@ def test_every_rule_has_a_test_here() -> None:
 
     text = Path(__file__).read_text("utf-8")
     assert [rule for rule in RULES if f"{rule} " not in text and f'"{rule}"' not in text] == []
+
+
+def test_the_page_has_the_same_rules() -> None:
+    from pathlib import Path
+
+    page = (Path(__file__).parents[2] / "docs/commands/image-check.md").read_text("utf-8")
+    rows = [f"| `{name}` | {rule.severity} | {rule.text} |" for name, rule in RULES.items()]
+    assert [line for line in page.splitlines() if line.startswith("| `")] == rows
