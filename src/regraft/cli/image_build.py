@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from regraft.adapters.engines import find_engine  # noqa: PLC0415 - `--help` pays for nothing
     from regraft.cli import image_ports as wired  # noqa: PLC0415
-    from regraft.cli.wiring import open_project  # noqa: PLC0415
+    from regraft.cli.wiring import open_project, platform_here  # noqa: PLC0415
     from regraft.flows.image_build import Options, Ports, build_image, rolling_tags  # noqa: PLC0415
     from regraft.render import safe  # noqa: PLC0415
 
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
             inputs = ports.inputs(image, "HEAD")
             return _print_command(engine.program, inputs, ports.pins(inputs, image), args, tags)
         options = Options(
-            tags=tags, push=args.push, platform=wired.platform_here(), regraft=args.regraft, volumes=volumes,
+            tags=tags, push=args.push, platform=platform_here(), regraft=args.regraft, volumes=volumes,
             source=wired.source_of(environ),
         )  # fmt: skip
         built = build_image(

@@ -71,7 +71,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from regraft.cli import image_ports as wired  # noqa: PLC0415 - `--help` pays for nothing
-    from regraft.cli.wiring import open_project  # noqa: PLC0415
+    from regraft.cli.wiring import open_project, platform_here  # noqa: PLC0415
     from regraft.flows.image_decide import Ports, Question, decide_image  # noqa: PLC0415
 
     environ = dict(os.environ)
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     event = _event(args, environ)
     requested, notes = _requested(args, event, environ)
     tags = _tags(args, project, environ)
-    platform = args.platform or wired.platform_here()
+    platform = args.platform or platform_here()
     with wired.image_ports(project, environ) as ports:
         decided = []
         for image in images:

@@ -1,6 +1,5 @@
 """Which adapter stands behind which port of the commands that decide about images and build them."""
 
-import platform as machine
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,8 +16,6 @@ from regraft.errors import InputError
 if TYPE_CHECKING:
     from regraft.adapters.build_context import ProjectCommits
     from regraft.adapters.registry import Registry
-
-_MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 class ImagePorts(Struct, frozen=True):
@@ -51,12 +48,6 @@ def image_ports(project: Project, environ: Mapping[str, str]) -> Iterator[ImageP
             commits=ProjectCommits(git, project.root),
             registry=registry,
         )
-
-
-def platform_here() -> str:
-    """As images name it: `linux/amd64`."""
-    found = machine.machine().lower()
-    return f"linux/{_MACHINES.get(found, found)}"
 
 
 def source_of(environ: Mapping[str, str]) -> str | None:

@@ -130,7 +130,7 @@ def _registries(args: argparse.Namespace, manifest: Manifest, environ: Mapping[s
         return None
     from regraft.adapters.registry import Registry  # noqa: PLC0415
     from regraft.adapters.registry_logins import Logins  # noqa: PLC0415
-    from regraft.cli.image_ports import platform_here  # noqa: PLC0415
+    from regraft.cli.wiring import platform_here  # noqa: PLC0415
     from regraft.flows.baselines import Registries  # noqa: PLC0415
 
     return Registries(Registry(Logins(environ).of, timeout=REGISTRY_TIMEOUT, patience=0).find, platform_here())

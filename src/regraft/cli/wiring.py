@@ -154,6 +154,12 @@ def applier(
         )
 
 
+def platform_here() -> str:
+    """The platform of this machine as images name it: `linux/amd64`."""
+    found = os.uname().machine.lower()
+    return "linux/" + {"x86_64": "amd64", "aarch64": "arm64"}.get(found, found)
+
+
 def in_image(root: str | None) -> Callable[[str], bytes | None]:
     """Reads a file of the image by its absolute path, below `root` where that is given; None where there is none."""
     from regraft.adapters import files  # noqa: PLC0415
