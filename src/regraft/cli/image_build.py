@@ -50,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from regraft.adapters.engines import find_engine  # noqa: PLC0415 - `--help` pays for nothing
+    from regraft.adapters.engines import Engine, find_engine  # noqa: PLC0415 - `--help` pays for nothing
     from regraft.cli import image_ports as wired  # noqa: PLC0415
     from regraft.cli.wiring import open_project, platform_here  # noqa: PLC0415
     from regraft.flows.image_build import Options, Ports, build_image, rolling_tags  # noqa: PLC0415
@@ -65,7 +65,12 @@ def run(args: argparse.Namespace) -> int:
     image = found[0]
     tags = rolling_tags(image, args.tag)
     volumes = tuple(map(_volume, args.volume))
-    engine = find_engine(args.engine, environ, lambda line: print(safe.log_line(line), file=sys.stderr, flush=True))
+
+    def say(line: str) -> None:
+        print(safe.log_line(line), file=sys.stderr, flush=True)
+
+    shown = args.dry_run and args.engine is not None  # what is only printed need not be here
+    engine = Engine(args.engine, environ, say) if shown else find_engine(args.engine, environ, say)
     with wired.image_ports(project, environ) as ports:
         if args.dry_run:
             inputs = ports.inputs(image, "HEAD")
