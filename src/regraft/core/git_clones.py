@@ -133,9 +133,8 @@ def _set(clone: Clone, seen: Seen, written: str | None, place: Place) -> None:
     if written is None:
         clone.ref, clone.argument = None, None
         return
-    used = seen.used(written)
     clone.ref = seen.text(written)
-    clone.argument = used[-1] if used else None
+    clone.argument = seen.argument(written)
     clone.ref = clone.ref.removeprefix("refs/heads/").removeprefix("refs/tags/") if clone.ref else None
 
 
@@ -146,9 +145,8 @@ def _move(clone: Clone, seen: Seen, verb: str, words: list[Word], place: Place) 
             positional = _positional(words)
             written = positional[1].text if len(positional) > 1 else None
             if written is not None:
-                used = seen.used(written)
                 clone.fetched = seen.text(written).lstrip("+").partition(":")[0]
-                clone.fetched_argument = used[-1] if used else None
+                clone.fetched_argument = seen.argument(written)
         case "pull":
             positional = _positional(words)
             _set(clone, seen, positional[1].text if len(positional) > 1 else clone.ref, place)

@@ -136,8 +136,8 @@ def _requirement(text: str, written: str, seen: Seen | None, place: Place) -> It
     match = _GIT_URL.fullmatch(text.strip())
     if match is None or (match[2] and HASH.fullmatch(match[2])):
         return
-    used = seen.used(written) if seen is not None else ()
-    ref, argument = match[2], used[-1] if used and match[2] else None
+    ref = match[2]
+    argument = seen.argument(written) if seen is not None and ref else None
     at = printable(ref) if ref else "its default branch"
     what = f"pip install of {printable(match[1])} at {at}"
     known = None if ref is not None and "$" in ref else ref

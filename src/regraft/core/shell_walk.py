@@ -48,6 +48,15 @@ class Seen(Struct, frozen=True):
         except BadSubstitutionError:
             return ()
 
+    def argument(self, text: str) -> str | None:
+        """The build argument that gives the last variable in it its value; None where something else does."""
+        for name in reversed(self.used(text)):
+            declared, own = name in self.scope.arguments, self.scope.environment
+            return (
+                name if declared and own.get(name, self.scope.arguments[name]) == self.scope.arguments[name] else None
+            )
+        return None
+
     def path(self, text: str) -> str:
         return at(self.folder, text)
 
