@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import apply as applying
+import images as imaging
 from apply import timed
 
+import init as initiating
 import patch as patching
 from regraft.demo import world as worlds
 from regraft.demo.world import World
@@ -154,7 +156,7 @@ def main() -> int:
         code = report(measure(worlds.outline(folder / "world", os.environ), folder))
         (folder / "apply").mkdir()
         code |= report_apply(applying.median(applying.measure(folder / "apply")))
-    return code | patching.main()
+    return code | initiating.main() | patching.main() | imaging.main()
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ class Gate:
             }
         given = ["--body", "-"] if body is not None else []
         done = subprocess.run(
-            [sys.executable, "-m", "regraft", "plan", *words, *given],
+            [sys.executable, "-m", "regraft", "plan", "--no-registry", *words, *given],
             input=body.encode() if isinstance(body, str) else body or b"",
             capture_output=True,
             cwd=cwd or self.project,

@@ -1,11 +1,14 @@
-"""What the tests of the directive grammar share: a small vocabulary, and a reading as lines that a person can compare."""
+"""What the tests of the directive grammar share: a small vocabulary, a reading as lines that a person can compare; and files without git."""
 
+import hashlib
 from collections.abc import Callable
+from typing import NamedTuple
 
 import pytest
 
 from regraft.core.directives import Reading, Vocabulary
 from regraft.core.refs import HashRef, NameRef, PullRef, Ref
+from regraft.core.trees import Entry
 
 Outcomes = Callable[[Reading], list[str]]
 
@@ -56,3 +59,31 @@ def _meaning(ref: Ref) -> str:
         case NameRef():
             kind = "branch or tag" if target.kind == "any" else target.kind
             return f"{kind} {target.name}" + (f" of {target.owner}" if target.owner else "") + within + host
+
+
+class Tracked(NamedTuple):
+    """Files as a commit would have them, without git: what is hashed is the content."""
+
+    tree: dict[str, Entry]
+    contents: dict[str, bytes]
+
+    def read(self, path: str) -> bytes | None:
+        return self.contents.get(path)
+
+
+Track = Callable[..., Tracked]
+
+
+@pytest.fixture(scope="session")
+def track() -> Track:
+    """`track({"a": "text"}, modes={"a": "100755"})`; a mode of 120000 makes a link to the text."""
+    return _track
+
+
+def _track(files: dict[str, str], modes: dict[str, str] | None = None) -> Tracked:
+    contents = {path: text.encode() for path, text in files.items()}
+    tree = {
+        path: Entry((modes or {}).get(path, "100644"), "blob", hashlib.sha1(data).hexdigest(), path.encode())
+        for path, data in contents.items()
+    }
+    return Tracked(tree, contents)

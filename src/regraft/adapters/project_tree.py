@@ -25,7 +25,7 @@ _NEUTRAL = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c"
 _IGNORED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_CONFIG")
 
 
-def _repository(root: Path) -> GitFolder:
+def repository(root: Path) -> GitFolder:
     found = find(Path(os.path.realpath(root)), Places(Path(os.path.realpath(root))))
     if found.git is None:
         message = f"the project's folder is no git checkout: {found.trouble or found.state}"
@@ -46,7 +46,7 @@ class WorkTree:
     def __init__(self, git: Git, root: Path) -> None:
         self._git = git
         self._root = root
-        self._found = _repository(root)
+        self._found = repository(root)
         self._files = ProjectFolder(root)
 
     def paths(self) -> tuple[str, ...]:
@@ -118,7 +118,7 @@ class Committed:
         self._git = git
         self._root = root
         self._machine = machine
-        self._found = _repository(root)
+        self._found = repository(root)
         self._store = _store(git, self._found, root)
         head = self._found.head()
         if head is None:

@@ -88,13 +88,14 @@ class _Run:
         self._baseline: Baseline | None = None
 
     def apply(self, hold: "Callable[[str], None]") -> "Applied":
+        from regraft.cli.wiring import in_image  # noqa: PLC0415
         from regraft.flows.apply import Options, apply  # noqa: PLC0415
         from regraft.flows.baselines import baseline_of  # noqa: PLC0415
 
         plan, project, args = self._plan, self._project, self._args
         check_image(plan, args.image)
         environ = dict(os.environ)
-        self._baseline = baseline_of(plan, project.files)
+        self._baseline = baseline_of(plan, project.files, in_image(args.root))
         options = Options(
             snapshot=args.snapshot if args.snapshot is not None else bool(args.root) or not environ.get("CI"),
             wait=args.wait,

@@ -12,6 +12,7 @@ from regraft import __version__
 
 COMMANDS = {
     "demo": "the whole story on throw-away repositories; no network, no container engine",
+    "init": "propose regraft.toml from the Dockerfiles, workflows and patches that are here",
     "check": "what can be judged offline: manifest, patch files, locks, baselines",
     "schema": "the JSON schema of the manifest",
     "plan": "directives and inputs -> a plan per image, and the gate's outputs",
@@ -22,6 +23,10 @@ COMMANDS = {
     "show": "read a plan or a receipt",
     "diff": "compare two plans or receipts",
     "image probe": "what an image really holds, as a baseline",
+    "image inputs": "what feeds an image, as one hash over a commit; what no hash covers",
+    "image check": "what is wrong in how images are built, with file and line",
+    "image decide": "reuse an image, rebuild it, or refuse, with the reason",
+    "image build": "build an image, look into it, and only then let anybody have it",
     "patch status": "one exact state for each carried patch at each ref",
     "patch history": "each change of a patch's state, with the upstream commit that made it",
     "patch why": "who changed a patch's state, what still refers to it, and what to do",

@@ -25,12 +25,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from regraft.cli.patch_ports import asked_of, patch_ports  # noqa: PLC0415 - `--help` pays for nothing
-    from regraft.cli.wiring import open_project  # noqa: PLC0415
+    from regraft.cli.proposed import project_or_proposed  # noqa: PLC0415
     from regraft.flows.patch_status import status  # noqa: PLC0415
     from regraft.render.patch_rows import status_json, status_lines  # noqa: PLC0415
 
     asked = asked_of(args)
-    project = open_project(args.project)
+    project = project_or_proposed(args.project)
     with patch_ports(project) as ports:
         found = status(project.manifest, asked, ports)
     if args.format == "json":

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from regraft.adapters import files
 from regraft.cli.wiring import open_project
@@ -16,6 +17,10 @@ from regraft.core.manifest import Manifest
 from regraft.core.planned import Planned
 from regraft.errors import InputError, RegraftError, raise_all
 
+if TYPE_CHECKING:
+    from regraft.flows.baselines import Registries
+
+REGISTRY_TIMEOUT = 5.0  # seconds for one answer: without it there is a plan too, and a note
 BODY_LIMIT = 4 * 65_536  # bytes: GitHub's limit of 65,536 is in characters
 
 
@@ -35,6 +40,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="an input, as `ci_sglang_pr=#12`; may be repeated",
     )
     parser.add_argument(
+        "--no-registry",
+        action="store_true",
+        help="ask no registry what an image's tag stands for, and what the image holds",
+    )
+    parser.add_argument(
         "--output", metavar="FILE", help="write the plan here: a file for one image, a folder for several"
     )
 
@@ -50,14 +60,15 @@ def run(args: argparse.Namespace) -> int:
     _check_output(args.output, len(set(args.image)) or len(project.manifest.images))
     asked = ask(
         vocabulary(project.manifest),
-        settings=_settings(args.set),
-        body=_body(args.body),
-        event=_event(args, environ),
+        settings=settings_of(args.set),
+        body=body_of(args.body),
+        event=event_of(args, environ),
         find_pull=wiring.find_pull(environ),
     )
     with _told(asked, environ), wiring.upstreams(project, environ) as ports:
         planned = plan(project.manifest, asked, args.image, files=project.files, find_pull=ports.find_pull,
-                       upstream=ports.upstream, gate=ports.gate, unset=_unset(project.manifest, environ))  # fmt: skip
+                       upstream=ports.upstream, gate=ports.gate, unset=_unset(project.manifest, environ),
+                       registries=_registries(args, project.manifest, environ))  # fmt: skip
     if not planned.stopped:
         _write(planned, args.output)
     _print(planned, args.format)
@@ -66,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     return 1 if planned.stopped else 0
 
 
-def _settings(pairs: list[str]) -> list[tuple[str, str]]:
+def settings_of(pairs: list[str]) -> list[tuple[str, str]]:
     settings, mistakes = [], []
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -77,7 +88,7 @@ def _settings(pairs: list[str]) -> list[tuple[str, str]]:
     return settings
 
 
-def _body(path: str | None) -> str | None:
+def body_of(path: str | None) -> str | None:
     if path is None:
         return None
     data = files.read_standard_input(BODY_LIMIT) if path == "-" else files.read(Path(path), BODY_LIMIT)
@@ -92,7 +103,7 @@ def _body(path: str | None) -> str | None:
         raise InputError("not-utf-8", f"byte {error.start + 1} is not UTF-8", where=name) from None
 
 
-def _event(args: argparse.Namespace, environ: Mapping[str, str]) -> Event | None:
+def event_of(args: argparse.Namespace, environ: Mapping[str, str]) -> Event | None:
     """The event; with --body still the one that holds the run's inputs."""
     path: str | None = args.event
     if path is None and environ.get("GITHUB_ACTIONS") == "true":
@@ -110,6 +121,19 @@ def _unset(manifest: Manifest, environ: Mapping[str, str]) -> frozenset[str]:
     """The variables that the manifest names for tokens, and that hold none."""
     named = (one.token_env for one in manifest.dependencies.values())
     return frozenset(name for name in named if name and not environ.get(name))
+
+
+def _registries(args: argparse.Namespace, manifest: Manifest, environ: Mapping[str, str]) -> "Registries | None":
+    """None where no image has a repository: what speaks HTTP is imported for those that do."""
+    wanted = [one for one in manifest.images.values() if not args.image or one.name in args.image]
+    if args.no_registry or not any(one.repository for one in wanted):
+        return None
+    from regraft.adapters.registry import Registry  # noqa: PLC0415
+    from regraft.adapters.registry_logins import Logins  # noqa: PLC0415
+    from regraft.cli.wiring import platform_here  # noqa: PLC0415
+    from regraft.flows.baselines import Registries  # noqa: PLC0415
+
+    return Registries(Registry(Logins(environ).of, timeout=REGISTRY_TIMEOUT, patience=0).find, platform_here())
 
 
 @contextmanager

@@ -15,6 +15,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from regraft.cli.wiring import in_image  # noqa: PLC0415
     from regraft.core.receipt_of import receipt_of  # noqa: PLC0415
     from regraft.flows.baselines import baseline_of  # noqa: PLC0415
     from regraft.flows.verify import verify  # noqa: PLC0415
@@ -25,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     check_image(plan, args.image)
     project = open_project(args.project)
     environ = dict(os.environ)
-    baseline = baseline_of(plan, project.files)
+    baseline = baseline_of(plan, project.files, in_image(args.root))
     with machine(project, args.root, environ) as (interpreter, checkouts):
         verified = verify(
             plan, project.manifest, baseline, files=project.files, interpreter=interpreter, checkouts=checkouts

@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from regraft.adapters.upstream import GitUpstream
     from regraft.flows.apply_steps import Ports as ApplyPorts
     from regraft.flows.gate import Gate
+    from regraft.flows.ports import ProjectFiles
     from regraft.flows.pulls import FindUpstreamPull
 
 
 class Project(Struct, frozen=True):
     root: Path
-    files: ProjectFolder
+    files: "ProjectFiles"
     manifest: Manifest
 
 
@@ -156,6 +157,24 @@ def applier(
             now=lambda: time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             word=lambda: secrets.token_hex(8),
         )
+
+
+def platform_here() -> str:
+    """The platform of this machine as images name it: `linux/amd64`."""
+    found = os.uname().machine.lower()
+    return "linux/" + {"x86_64": "amd64", "aarch64": "arm64"}.get(found, found)
+
+
+def in_image(root: str | None) -> Callable[[str], bytes | None]:
+    """Reads a file of the image by its absolute path, below `root` where that is given; None where there is none."""
+    from regraft.adapters import files  # noqa: PLC0415
+    from regraft.core.document import LIMIT  # noqa: PLC0415
+
+    def read(path: str) -> bytes | None:
+        place = Path(f"{root or ''}{path}")
+        return files.read(place, LIMIT) if place.is_file() else None
+
+    return read
 
 
 def _places(project: Project, root: str | None) -> "Places":

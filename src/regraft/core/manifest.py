@@ -80,6 +80,17 @@ class Baked(Struct, frozen=True):
         return self.formats.get(patch, PatchFormat())
 
 
+class Build(Struct, frozen=True):
+    """How an image is built from its Dockerfile. The last three hold patterns of paths."""
+
+    context: str = ""  # "" for the project's top
+    target: str | None = None
+    arguments: dict[str, str] = {}
+    inputs: tuple[str, ...] = ()
+    inputs_within: tuple[str, ...] = ()
+    generated: tuple[str, ...] = ()
+
+
 class Image(Struct, frozen=True):
     name: str
     repository: str | None
@@ -95,6 +106,8 @@ class Image(Struct, frozen=True):
     install_timeout: int = 3600  # seconds, for each install command
     packages: dict[str, Baked] = {}  # likewise, those whose dependency is a `Package`
     also_writes: tuple[str, ...] = ()  # what else the install commands write: absolute, or relative to the project
+    build: Build = Build()
+    prefer: tuple[Literal["directive", "own", "default"], ...] = ("directive", "own", "default")
 
     @property
     def carried(self) -> dict[str, Baked]:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from regraft.core.manifest import Baked, Command, Dependency, Image, Lock, Manifest, Package, PatchFormat, Suite
+from regraft.core.manifest import Baked, Build, Command, Dependency, Image, Lock, Manifest, Package, PatchFormat, Suite
 from regraft.core.manifest_links import default_directive
 from regraft.core.objects import Sha256
 
@@ -62,6 +62,19 @@ def _image(name: str, table: Mapping[str, Any], packages: Collection[str]) -> Im
         packages={dependency: one for dependency, one in baked.items() if dependency in packages},
         install_timeout=table["install-timeout"],
         also_writes=tuple(table["also-writes"]),
+        prefer=tuple(table["prefer"]),
+        build=_build(table),
+    )
+
+
+def _build(table: Mapping[str, Any]) -> Build:
+    return Build(
+        context=table["context"] or "",
+        target=table["target"],
+        arguments=dict(table["build-args"]),
+        inputs=tuple(table["inputs"]),
+        inputs_within=tuple(table["inputs-within"]),
+        generated=tuple(table["generated"]),
     )
 
 

@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 from regraft.core import manifest_texts as texts
+from regraft.core.manifest_image_fields import BUILD, NEEDS
 from regraft.core.manifest_shapes import Choice, Field, ListOf, MapOf, NamedTables, Number, TableOf, Text, TextOrTable
 from regraft.core.patterns import regex
 
@@ -245,7 +246,14 @@ IMAGE = TableOf(
             "The key of the line in a pull request's body that names another tag; images may share one.",
             default_text="absent: this image takes none",
         ),
+        Field(
+            "prefer",
+            ListOf(Choice(("directive", "own", "default")), at_least=1, unique=True, mend=_as_list),
+            "Which image a run takes, the first that there is: the one of a tag directive, of the pull request itself, or `tag`.",
+            default=["directive", "own", "default"],
+        ),
         Field("dockerfile", texts.PATH, "What the image is built from.", default_text="absent: not known"),
+        *BUILD,
         Field(
             "unnamed",
             ListOf(Choice(("keep", "lock", "head")), at_least=1, unique=True, mend=_as_list),
@@ -295,7 +303,7 @@ IMAGE = TableOf(
             default={},
         ),
     ),
-    needs={"repository": ("tag",), "tag": ("repository",), "tag-directive": ("repository",)},
+    needs={"repository": ("tag",), "tag": ("repository",), "tag-directive": ("repository",), **NEEDS},
 )
 
 SUITE = TableOf((Field("image", texts.NAME, "The image that this suite runs on.", required=True),))

@@ -1,4 +1,8 @@
-"""What an image held before the run, as far as the project knows."""
+"""What an image held before the run: by its own label, or as far as the project knows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -8,7 +12,15 @@ from regraft.core.canonical import digest
 from regraft.core.document import LIMIT, plain
 from regraft.core.plan import BaselineSource, Note, Plan
 from regraft.errors import InputError
-from regraft.flows.ports import ProjectFiles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from regraft.core.image_published import Found, Published
+    from regraft.core.image_reference import Digest, Reference
+    from regraft.flows.ports import ProjectFiles
+
+INSIDE = "/usr/share/regraft/baselines"  # where an image holds its own
 
 
 class Held(Struct, frozen=True):
@@ -17,6 +29,66 @@ class Held(Struct, frozen=True):
     baseline: Baseline | None
     source: BaselineSource | None
     notes: tuple[Note, ...]
+
+
+class Registries(Struct, frozen=True):
+    """Where images are asked for what they are, and the platform (`linux/amd64`) that counts in a list of them."""
+
+    find: Callable[[Reference], Found]
+    platform: str
+
+
+class Labelled(Struct, frozen=True):
+    """What a reference stood for at its registry: its digest, and the baseline of its label; `stop` is why no run may use it."""
+
+    digest: Digest | None = None
+    held: Held | None = None
+    notes: tuple[Note, ...] = ()
+    stop: InputError | None = None
+
+
+def read_label(image: str, reference: str, where: str | None, registries: Registries) -> Labelled:
+    """The image behind a reference, asked once. `where` is the place of the directive that named its tag.
+
+    What cannot be read is a note; a tag that somebody named and that is not there, and a list that contradicts itself, are stops.
+    """
+    from regraft.core.image_decision import mixed  # noqa: PLC0415 - only where an image has a repository
+    from regraft.core.image_published import Absent, Unread  # noqa: PLC0415
+    from regraft.core.image_reference import parse_reference  # noqa: PLC0415
+
+    found = registries.find(parse_reference(reference))
+    if isinstance(found, Unread):
+        message = f"{image}: what {reference} stands for could not be asked: {found.message}; no digest is in the plan"
+        return Labelled(notes=(Note("notice", "registry-unread", message),))
+    if isinstance(found, Absent):
+        message = f"the registry has no image {reference}"
+        if where is None:
+            return Labelled(notes=(Note("warning", "no-such-image", f"{image}: {message}"),))
+        return Labelled(stop=InputError("no-such-tag", message, where=where, hint="name a tag that was published"))
+    if (contradiction := mixed(found)) is not None:
+        hint = "publish its parts from one commit, and let one workflow write the tag"
+        return Labelled(stop=InputError("mixed-list", contradiction, where=where or reference, hint=hint))
+    return _of_published(image, found, registries.platform)
+
+
+def _of_published(image: str, found: Published, platform: str) -> Labelled:
+    from regraft.core import image_labels as labels  # noqa: PLC0415
+    from regraft.core.image_published import of_platform  # noqa: PLC0415
+
+    part = of_platform(found, platform)
+    text = part.config.labels.get(labels.BASELINE) if part else None
+    if part is None or text is None:
+        return Labelled(found.digest)
+    if labels.inherited(part.config):
+        message = (
+            f"{image}: {found.reference} has the baseline of its base image, which does not say what it holds itself"
+        )
+        return Labelled(found.digest, notes=(Note("warning", "inherited-label", message),))
+    try:
+        baseline = labels.unpack_baseline(text, image, found.reference)
+    except InputError as error:
+        return Labelled(found.digest, notes=(Note("warning", "bad-baseline-label", f"{image}: {error}"),))
+    return Labelled(found.digest, Held(baseline, BaselineSource("label", digest(plain(baseline))), ()))
 
 
 def read_baseline(image: str, reference: str | None, files: ProjectFiles) -> Held:
@@ -35,18 +107,34 @@ def read_baseline(image: str, reference: str | None, files: ProjectFiles) -> Hel
     return Held(baseline, BaselineSource("file", digest(plain(baseline))), ())
 
 
-def baseline_of(plan: Plan, files: ProjectFiles) -> Baseline | None:
-    """The baseline that a plan was made with. Raises InputError `other-baseline` where the project's is another now."""
+def baseline_of(
+    plan: Plan, files: ProjectFiles, inside: Callable[[str], bytes | None] = lambda _: None
+) -> Baseline | None:
+    """The baseline that a plan was made with. Raises InputError `other-baseline` where there is another here, or none.
+
+    `inside` reads a file of the image: one whose label was planned with holds the same as a file.
+    """
+    planned = plan.baseline
+    if planned is not None and planned.source == "label":
+        path = f"{INSIDE}/{plan.image.name}.json"
+        data = inside(path)
+        baseline = None if data is None else decode_baseline(data, plan.image.name, path)
+        found = BaselineSource("label", digest(plain(baseline))) if baseline else None
+        if planned != found:
+            hint = "run this in the image that was planned, by its digest, or plan again"
+            raise _other(planned, found, path, hint)
+        return baseline
     held = read_baseline(plan.image.name, plan.image.reference, files)
-    planned, found = plan.baseline, held.source
-    if planned is not None and planned.source == "file" and planned != found:
-        raise InputError(
-            "other-baseline",
-            f"the plan was made with baseline {planned.digest[:12]}, and the one here is {found.digest[:12] if found else 'missing'}",
-            where=files.place(path_of(plan.image.name)),
-            hint="check out the commit that was planned, or plan again",
-        )
+    if planned is not None and planned.source == "file" and planned != held.source:
+        hint = "check out the commit that was planned, or plan again"
+        raise _other(planned, held.source, files.place(path_of(plan.image.name)), hint)
     return held.baseline
+
+
+def _other(planned: BaselineSource, found: BaselineSource | None, where: str, hint: str) -> InputError:
+    here = found.digest[:12] if found else "missing"
+    message = f"the plan was made with baseline {planned.digest[:12]}, and the one here is {here}"
+    return InputError("other-baseline", message, where=where, hint=hint)
 
 
 def _unknown(why: str) -> Held:

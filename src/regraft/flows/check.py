@@ -3,6 +3,7 @@
 from msgspec import Struct, field
 
 from regraft.core.findings import Finding, Severity, Witness
+from regraft.core.init_questions import answers, open_questions
 from regraft.core.lock import LIMIT as LOCK_LIMIT
 from regraft.core.lock import read_lock
 from regraft.core.manifest import Baked, Image, Manifest
@@ -39,7 +40,7 @@ def check(files: ProjectFiles) -> CheckResult:
     Raises what `open_manifest` raises; OutsideError where a file cannot be read.
     """
     manifest, data = open_manifest(files)
-    checking = _Checking(files, TomlPlaces(data))
+    checking = _Checking(files, TomlPlaces(data), data)
     checking.judge(manifest)
     first = files.place(MANIFEST)
     ordered = sorted(checking.findings, key=lambda one: (one.path != first, one.path, one.line or 0, one.column or 0))
@@ -49,6 +50,7 @@ def check(files: ProjectFiles) -> CheckResult:
 class _Checking(Struct):
     files: ProjectFiles
     places: TomlPlaces
+    data: bytes
     findings: list[Finding] = field(default_factory=list)
     looked_at: dict[str, int] = field(default_factory=dict)
     _patches: set[str] = field(default_factory=set)
@@ -63,7 +65,12 @@ class _Checking(Struct):
             "dockerfiles": 0,
             "baselines": 0,
         }
+        asked = open_questions(self.data)
+        if asked:
+            self.looked_at["open questions"] = len(asked)
         for one in advice(manifest):
+            if answers(one, asked):  # the question stands in the file, and says more
+                continue
             self._say(one.path, one.at, one.severity, one.rule, one.message, one.fix)
         self._locks(manifest)
         for image in manifest.images.values():

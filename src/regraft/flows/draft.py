@@ -12,7 +12,7 @@ from regraft.core.objects import Commit
 from regraft.core.plan import Note, Source
 from regraft.core.precedence import Choice, TagChoice, choose, choose_tag
 from regraft.errors import InputError, MistakesError
-from regraft.flows.baselines import Held, read_baseline
+from regraft.flows.baselines import Held, Labelled, Registries, read_baseline, read_label
 from regraft.flows.ports import ProjectFiles
 from regraft.flows.resolve import Wanted
 
@@ -32,6 +32,7 @@ class Decision(Struct, frozen=True):
 class Draft(Struct, frozen=True):
     image: Image
     reference: str | None
+    digest: str | None  # what the reference stood for at its registry
     tag: TagChoice | None
     held: Held
     decisions: tuple[Decision, ...]
@@ -41,20 +42,32 @@ class Draft(Struct, frozen=True):
 class Drafting:
     """Drafts for several images; `mistakes` gathers what the manifest's own files have wrong."""
 
-    def __init__(self, manifest: Manifest, asked: Asked, files: ProjectFiles) -> None:
+    def __init__(
+        self, manifest: Manifest, asked: Asked, files: ProjectFiles, registries: Registries | None = None
+    ) -> None:
         self._manifest = manifest
         self._asked = asked
         self._files = files
+        self._registries = registries
         self._locks: dict[str, Commit | None] = {}
         self.mistakes: list[InputError] = []
 
     def draft(self, image: Image) -> Draft:
         tag = choose_tag(image.tag_directive, image.name, self._asked.tags) if image.tag_directive else None
         reference = _reference(image, tag)
-        held = self._held(image, reference)
+        labelled = self._labelled(image, reference, tag)
+        held = labelled.held or self._held(image, reference)
         decisions = tuple(self._decide(image, baked, held) for baked in image.baked.values())
-        notes = (*held.notes, *_losers(image, tag, decisions), *self._behind_lock(decisions, held))
-        return Draft(image, reference, tag, held, decisions, notes)
+        notes = (*labelled.notes, *held.notes, *_losers(image, tag, decisions), *self._behind_lock(decisions, held))
+        return Draft(image, reference, labelled.digest, tag, held, decisions, notes)
+
+    def _labelled(self, image: Image, reference: str | None, tag: TagChoice | None) -> Labelled:
+        if reference is None or self._registries is None:
+            return Labelled()
+        found = read_label(image.name, reference, tag.winner.where if tag else None, self._registries)
+        if found.stop is not None:
+            self._mistake(found.stop)
+        return found
 
     def _held(self, image: Image, reference: str | None) -> Held:
         try:

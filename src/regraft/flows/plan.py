@@ -15,6 +15,7 @@ from regraft.core.plan_document import seal
 from regraft.core.planned import Overruled, Planned, Reach
 from regraft.core.spelling import nearest
 from regraft.errors import InputError, raise_all
+from regraft.flows.baselines import Registries
 from regraft.flows.draft import Decision, Draft, Drafting
 from regraft.flows.gate import Gate, Verdict
 from regraft.flows.judging import Judging
@@ -36,15 +37,18 @@ def plan(  # noqa: PLR0913 - its ports, by name
     gate: Gate,
     find_pull: FindUpstreamPull | None,
     unset: Collection[str] = (),
+    registries: Registries | None = None,
 ) -> Planned:
     """Plans for the named images, or for all of them where none is named. `unset` are the variables that hold no token.
+
+    With `registries`, each image's tag is resolved to a digest there, and its baseline is taken from its label.
 
     Raises InputError for what the body, the manifest or the arguments must mend, and OutsideError where the world failed.
     A patch that does not fit, or a change that the install does not bring in, is a finding.
     """
     chosen = _chosen(manifest, images)
     raise_all(asked.mistakes)
-    drafting = Drafting(manifest, asked, files)
+    drafting = Drafting(manifest, asked, files, registries)
     drafts = [drafting.draft(image) for image in chosen]
     patches = PatchFiles(files, chosen)
     raise_all([*drafting.mistakes, *patches.mistakes])
@@ -118,7 +122,7 @@ def _plan(
             project=manifest.name,
             manifest=manifest.sha256,
             suites=tuple(suite.name for suite in manifest.suites.values() if suite.image == image.name),
-            image=PlannedImage(image.name, draft.reference, None),
+            image=PlannedImage(image.name, draft.reference, draft.digest),
             baseline=draft.held.source,
             dependencies=dependencies,
             notes=tuple(dict.fromkeys((*common, *draft.notes, *judged))),

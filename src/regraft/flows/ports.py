@@ -36,6 +36,20 @@ class ProjectFiles(Protocol):
         """The same path as the caller's working directory names it: what messages and annotations show."""
 
 
+class ListedFiles(ProjectFiles, Protocol):
+    """The same with a list of all files: what git tracks there or would track, else what lies there."""
+
+    @property
+    def folder(self) -> str:
+        """The name of the project's folder."""
+
+    def paths(self) -> tuple[str, ...]:
+        """Every file, as a relative POSIX path, sorted."""
+
+    def exists(self, path: str) -> bool:
+        """Whether anything of that name is there, whatever it is."""
+
+
 class Interpreter(Protocol):
     """An image's Python, asked in fresh processes."""
 

@@ -1,0 +1,131 @@
+"""The tracked files of a project: of one commit, or as they lie in the work tree.
+
+Both are `regraft.flows.image_inputs.SourceFiles`. No hook, filter or file watcher of the repository runs.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
+
+from regraft.adapters.git import At, Git
+from regraft.adapters.git_folder import GitFolder, find
+from regraft.adapters.object_reader import ObjectReader
+from regraft.adapters.object_store import ObjectStore
+from regraft.adapters.places import Places
+from regraft.adapters.project_files import ProjectFolder
+from regraft.core.objects import Commit, parse_commit
+from regraft.core.trees import LINK, SUBMODULE, Entry
+from regraft.errors import InputError, OutsideError
+
+LIMIT = 16 * 1024 * 1024  # bytes of one file
+
+_NEUTRAL = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false")
+
+
+def repository(root: Path) -> GitFolder:
+    """The repository of which `root` is the top. Raises InputError `not-a-repository`."""
+    real = Path(os.path.realpath(root))
+    found = find(real, Places(real))
+    if found.git is None:
+        message = f"the project's folder is no git checkout: {found.trouble or found.state}"
+        hint = "name the top of the checkout with --project"
+        raise InputError("not-a-repository", message, where=str(root), hint=hint)
+    return found.git
+
+
+class Revisions:
+    """The commits of a project's repository, for as long as one reader lasts."""
+
+    def __init__(self, git: Git, found: GitFolder, store: ObjectStore, reader: ObjectReader) -> None:
+        self._git = git
+        self._found = found
+        self._store = store
+        self._reader = reader
+
+    @classmethod
+    @contextmanager
+    def over(cls, git: Git, root: Path) -> Iterator[Self]:
+        """Raises InputError `not-a-repository`."""
+        found = repository(root)
+        shallow = found.common / "shallow"
+        folders = found.object_folders(Places(Path(os.path.realpath(root))))
+        store = ObjectStore.over(git, folders, shallow if shallow.is_file() else None)
+        with ObjectReader.over(git, store) as reader:
+            yield cls(git, found, store, reader)
+
+    def at(self, revision: str) -> "CommittedFiles":
+        """The files of a commit, which may be named as git names one. Raises InputError `no-such-revision`."""
+        return CommittedFiles(self.commit(revision), self._store, self._reader)
+
+    def commit(self, revision: str) -> Commit:
+        """The commit that a name means. Raises InputError `no-such-revision`."""
+        said = b""
+        if revision and not any(char in revision for char in "\0\n\r"):
+            stdin = f"{revision}^{{commit}}\n".encode("utf-8", "surrogateescape")
+            at = At(git_dir=self._found.folder)
+            said = self._git.run(
+                [*_NEUTRAL, "cat-file", "--batch-check=%(objectname) %(objecttype)"], at, stdin=stdin
+            ).stdout
+        oid, _, kind = said.decode("utf-8", "replace").strip().partition(" ")
+        if kind != "commit":
+            hint = "name a commit, a branch or a tag that is here; a shallow checkout has few"
+            raise InputError("no-such-revision", f"{revision!r:.120} is no commit here", where="--at", hint=hint)
+        return parse_commit(oid)
+
+
+class CommittedFiles:
+    """What one commit tracks."""
+
+    def __init__(self, commit: Commit, store: ObjectStore, reader: ObjectReader) -> None:
+        self.commit = commit
+        self._reader = reader
+        entries = store.list_tree(store.commit_tree(commit))
+        self.tree: Mapping[str, Entry] = {one.name: one for one in entries}
+
+    def read(self, path: str) -> bytes | None:
+        entry = self.tree.get(path)
+        if entry is None or entry.mode == SUBMODULE:
+            return None
+        data = self._reader.blob(entry.oid)
+        if data is None:
+            raise OutsideError("missing-objects", "the repository does not have this file's content", where=path)
+        if len(data) > LIMIT:
+            raise InputError("too-large", f"larger than {LIMIT:,} bytes", where=path)
+        return data
+
+
+class IndexedFiles:
+    """What the index lists, in the bytes that are on the disk; what was deleted there is not tracked any more."""
+
+    def __init__(self, git: Git, root: Path) -> None:
+        """Raises InputError: not-a-repository, unmerged; OutsideError."""
+        found = repository(root)
+        self._root = root
+        self._files = ProjectFolder(root)
+        self.commit = found.head() or Commit("0" * 40)
+        listing = git.run([*_NEUTRAL, "ls-files", "-z", "--stage"], At(git_dir=found.folder))
+        if listing.returncode:
+            raise OutsideError("git-failed", f"git ls-files failed: {listing.stderr.decode('utf-8', 'replace')!r:.300}")
+        self.tree: Mapping[str, Entry] = {one.name: one for one in self._entries(listing.stdout)}
+
+    def _entries(self, listing: bytes) -> Iterator[Entry]:
+        for record in listing.split(b"\0")[:-1]:
+            meta, _, path = record.partition(b"\t")
+            mode, oid, stage = meta.decode().split(" ")
+            if stage != "0":
+                raise InputError("unmerged", "a merge is not finished", where=os.fsdecode(path), hint="finish it first")
+            if os.path.lexists(self._root / os.fsdecode(path)):
+                yield Entry(mode, "commit" if mode == SUBMODULE else "blob", oid, path)
+
+    def read(self, path: str) -> bytes | None:
+        entry = self.tree.get(path)
+        if entry is None or entry.mode == SUBMODULE:
+            return None
+        if entry.mode == LINK:
+            try:
+                return os.fsencode((self._root / path).readlink())
+            except OSError:
+                return None
+        return self._files.read(path, LIMIT)

@@ -1,0 +1,81 @@
+"""Which adapter stands behind which port of the commands that decide about images and build them."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from regraft.cli.wiring import Project
+from regraft.core.image_labels import Pins
+from regraft.core.image_values import ImageInputs, Moved
+from regraft.core.manifest import Image
+from regraft.errors import InputError
+
+if TYPE_CHECKING:
+    from regraft.adapters.build_context import ProjectCommits
+    from regraft.adapters.registry import Registry
+
+
+class ImagePorts(Struct, frozen=True):
+    inputs: Callable[[Image, str], ImageInputs]
+    compare: Callable[[ImageInputs, ImageInputs], Sequence[Moved]]
+    pins: Callable[[ImageInputs, Image], Pins]
+    commits: "ProjectCommits"
+    registry: "Registry"
+
+
+@contextmanager
+def image_ports(project: Project, environ: Mapping[str, str]) -> Iterator[ImagePorts]:
+    from regraft.adapters.build_context import ProjectCommits  # noqa: PLC0415 - `--help` pays for nothing
+    from regraft.adapters.git import Git  # noqa: PLC0415
+    from regraft.adapters.registry import Registry  # noqa: PLC0415
+    from regraft.adapters.registry_logins import Logins  # noqa: PLC0415
+    from regraft.adapters.source_trees import Revisions  # noqa: PLC0415
+    from regraft.adapters.upstream import GitUpstream  # noqa: PLC0415
+    from regraft.core.image_inputs import moved  # noqa: PLC0415
+    from regraft.flows.image_inputs import image_inputs_at  # noqa: PLC0415
+    from regraft.flows.image_pins import Asking, resolve_pins  # noqa: PLC0415
+
+    registry = Registry(Logins(environ).of)
+    with Git(environ) as git, Revisions.over(git, project.root) as revisions:
+        asking = Asking(GitUpstream(git, project.root, environ).ls_remote, registry.find)
+        yield ImagePorts(
+            inputs=lambda image, revision: image_inputs_at(image.name, revisions.at(revision)),
+            compare=moved,
+            pins=lambda inputs, image: resolve_pins(inputs, image, project.manifest, asking),
+            commits=ProjectCommits(git, project.root),
+            registry=registry,
+        )
+
+
+def source_of(environ: Mapping[str, str]) -> str | None:
+    """The project's address, where the run says it."""
+    server, repository = environ.get("GITHUB_SERVER_URL"), environ.get("GITHUB_REPOSITORY")
+    return f"{server}/{repository}" if server and repository else None
+
+
+def chosen(names: Sequence[str], project: Project) -> list[Image]:
+    """The named images, or all that are built and published. Raises InputError: unknown-image, no-images."""
+    from regraft.cli.image_inputs import images_of  # noqa: PLC0415
+
+    if names:
+        return [images_of(name, project.manifest)[0] for name in dict.fromkeys(names)]
+    found = [one for one in project.manifest.images.values() if one.dockerfile and one.repository]
+    if not found:
+        hint = "give an [images.NAME] a `dockerfile`, a `repository` and a `tag`"
+        raise InputError("no-images", "no image of the manifest is both built and published", hint=hint)
+    return found
+
+
+def seconds_of(text: str) -> float:
+    """`90m`, `24h`, `7d`: a span of time, in seconds. Raises InputError `usage`."""
+    number, unit = text[:-1], {"m": 60.0, "h": 3600.0, "d": 86_400.0}.get(text[-1:])
+    if unit is None or not number.isascii() or not number.isdigit() or len(number) > 6:
+        raise InputError("usage", f"{text!r:.80} is no span of time", where="--max-age", hint="write 24h, 90m or 7d")
+    return int(number) * unit
+
+
+def now() -> float:
+    return time.time()

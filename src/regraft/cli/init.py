@@ -1,0 +1,58 @@
+"""`regraft init`: propose regraft.toml from what is here."""
+
+import argparse
+import os
+import sys
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--stdout", action="store_true", help="print the manifest, and write nothing")
+    what.add_argument(
+        "--check", action="store_true", help="compare the manifest that is there with what is here; 1 where they differ"
+    )
+    what.add_argument("--force", action="store_true", help="write over a manifest that is there")
+
+
+def run(args: argparse.Namespace) -> int:
+    from pathlib import Path  # noqa: PLC0415 - `--help` pays for nothing
+
+    from regraft.adapters import files  # noqa: PLC0415
+    from regraft.adapters.listed_project import ListedProject  # noqa: PLC0415
+    from regraft.flows.init import init, propose  # noqa: PLC0415
+    from regraft.flows.project import MANIFEST  # noqa: PLC0415
+    from regraft.render.init import proposed_json, proposed_lines  # noqa: PLC0415
+
+    root = Path(args.project)
+    project = ListedProject(root, dict(os.environ))
+    if args.check:
+        return _check(project, args.format)
+    proposed = propose(project) if args.stdout else init(project, force=args.force)
+    if not args.stdout:
+        files.write(root / MANIFEST, proposed.text)
+    if args.format == "json":
+        print(proposed_json(proposed.text, proposed.manifest, None if args.stdout else project.place(MANIFEST)))
+    elif args.stdout:
+        sys.stdout.write(proposed.text.decode())
+    else:
+        print("\n".join(proposed_lines(proposed.text, proposed.manifest, project.place(MANIFEST))))
+    return 0
+
+
+def _check(project, form: str) -> int:  # type: ignore[no-untyped-def]  # noqa: ANN001 - ListedProject, imported by the caller only
+    import json  # noqa: PLC0415
+
+    from regraft.flows.init import compare  # noqa: PLC0415
+    from regraft.render import findings as render  # noqa: PLC0415
+
+    result = compare(project)
+    if form == "json":
+        print(json.dumps({"findings": render.findings_json(result.findings), "checked": result.looked_at}, indent=2))
+    else:
+        summary = render.looked_at_text(result.looked_at, result.findings)
+        print("\n".join(filter(None, (render.findings_text(result.findings), summary))))
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        from regraft.render import actions  # noqa: PLC0415
+
+        print(actions.finding_annotations(result.findings), end="", file=sys.stderr)
+    return 1 if result.failed else 0

@@ -1,0 +1,144 @@
+"""What the hash of an image's inputs cannot cover: what its Dockerfile gets from elsewhere by a name that may move."""
+
+from collections.abc import Callable, Iterator
+
+from regraft.core.git_clones import HASH, clones, moving
+from regraft.core.image_scripts import DEEPEST, MOST, Script
+from regraft.core.image_values import Loose, Place
+from regraft.core.image_view import View, bases, unvalued
+from regraft.core.patterns import regex
+from regraft.core.shell_walk import Seen
+from regraft.core.trees import printable
+
+Read = Callable[[str], bytes | None]
+
+_GIT_URL = regex(r"(?:[^\s@]+\s*@\s*)?git\+([^\s#;]+?)(?:@([^@/#;\s]+(?:/[^@#;\s]+)?))?(?:#\S*)?(?:\s*;.*)?")
+_FULL_HASH = regex(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
+_ADDRESS = regex(r"(?:https?|ftp)://\S+")
+_PROVES = frozenset(f"{name}sum" for name in ("sha256", "sha512", "sha384", "sha1", "md5", "b2")) | {"shasum"}
+_PIP = frozenset({"pip", "pip3"})
+
+
+def loose_of(view: View, read: Read) -> tuple[Loose, ...]:
+    """All of it, in the order of the stages; what is found twice at one place is said once."""
+    found = [
+        *_arguments(view),
+        *_bases(view),
+        *_context(view),
+        *_remotes(view),
+        *_clones(view),
+        *_scripts(view, read),
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _arguments(view: View) -> Iterator[Loose]:
+    for name, place in unvalued(view):
+        what = f"ARG {name} has no value here: what the build passes decides"
+        pin = f"[images.{view.recipe.image}] build-args = {{ {name} = … }}"
+        yield Loose("argument", what, pin, place, argument=name)
+
+
+def _bases(view: View) -> Iterator[Loose]:
+    for base in bases(view):
+        place = Place(view.recipe.dockerfile, base.line)
+        if "@sha256:" not in base.text and not base.unknown:
+            tag = "" if ":" in base.text.rpartition("/")[2] else ", which means `latest`"
+            what = f"{printable(base.text)} is a tag{tag}"
+            argument = base.used[-1] if base.used else None
+            yield Loose("base", what, f"{base.text}@sha256:…", place, ref=base.text, argument=argument)
+
+
+def _context(view: View) -> Iterator[Loose]:
+    if view.everything is not None:
+        what = "the whole build context is copied: `.git` and what lies there untracked are in it, and in no hash"
+        yield Loose("context", what, "write .git into .dockerignore, and copy what is needed by name", view.everything)
+
+
+def _remotes(view: View) -> Iterator[Loose]:
+    for one in view.remotes:
+        url, _, ref = one.url.partition("#")
+        if url.endswith(".git") or url.startswith("git"):
+            if not HASH.fullmatch(ref.partition(":")[0]) and not one.checksum:
+                what = f"ADD of {printable(url)} at {printable(ref) or 'its default branch'}"
+                yield Loose("clone", what, f"{url}#<full commit>", one.place, url, ref.partition(":")[0] or None)
+        elif not one.checksum and not _FULL_HASH.search(url):
+            yield Loose("download", f"ADD of {printable(url)}", "ADD --checksum=sha256:…", one.place, url)
+
+
+def _clones(view: View) -> Iterator[Loose]:
+    for clone in moving(clones(view.followed.scripts)):
+        place, name = clone.ref_place or clone.place, clone.argument
+        if clone.known:
+            at = f"at {printable(clone.ref)}" if clone.ref else "at its default branch"
+            through = f", the value of {name}" if name else ""
+            pin = f"--build-arg {name}=<full commit>" if name else "check out a full commit"
+            yield Loose(
+                "clone", f"clone of {printable(clone.url)} {at}{through}", pin, place, clone.url, clone.ref, name
+            )
+        else:
+            what = f"clone of {printable(clone.url)} at {printable(clone.ref or '')}, which has no value here"
+            yield Loose("clone", what, f"{name or 'it'} = <full commit>", place, clone.url, None, name)
+
+
+def _scripts(view: View, read: Read) -> Iterator[Loose]:
+    if view.followed.bounded:
+        what = f"scripts are followed {DEEPEST} deep, and at most {MOST}: there are more"
+        yield Loose("script", what, "run fewer scripts", Place(view.recipe.dockerfile))
+    for script in view.followed.scripts:
+        if script.block is None:
+            yield Loose("script", "a script that cannot be read", "mend its syntax", script.place(0))
+            continue
+        checked = any(_proves(seen) for seen in script.commands())
+        for seen in script.commands():
+            yield from _command(seen, script, read, checked=checked)
+
+
+def _proves(seen: Seen) -> bool:
+    words = [word.text for word in seen.command.words]
+    name = words[0].rpartition("/")[2] if words else ""
+    if name in _PROVES:
+        return any(word in ("--check", "--status") or (word.startswith("-") and "c" in word) for word in words[1:])
+    return (name == "gpg" and "--verify" in words) or name in ("cosign", "gpgv")
+
+
+def _command(seen: Seen, script: Script, read: Read, *, checked: bool) -> Iterator[Loose]:
+    words = [word.text for word in seen.command.words]
+    if not words:
+        return
+    name = words[0].rpartition("/")[2]
+    place = script.place(seen.command.span.start)
+    if name in ("curl", "wget", "aria2c") and not checked:
+        for word in words[1:]:
+            text = seen.text(word)
+            if _ADDRESS.fullmatch(text) and not _FULL_HASH.search(text):
+                yield Loose("download", f"download of {printable(text)}", "check it with `sha256sum -c`", place, text)
+    if "install" in words and (name in _PIP or "pip" in words[:4]):
+        yield from _pip(seen, words[words.index("install") + 1 :], script, read, place)
+
+
+def _pip(seen: Seen, words: list[str], script: Script, read: Read, place: Place) -> Iterator[Loose]:
+    for index, word in enumerate(words):
+        text = seen.text(word)
+        yield from _requirement(text, word, seen, place)
+        file = words[index + 1] if word in ("-r", "--requirement") and index + 1 < len(words) else None
+        file = word.partition("=")[2] if word.startswith("--requirement=") else file
+        path = script.files.at(seen.path(seen.text(file))) if file is not None else None
+        data = read(path) if path is not None else None
+        if path is not None and data is not None:
+            for number, line in enumerate(data.decode("utf-8", "surrogateescape").split("\n"), 1):
+                bare = line.split(" #")[0].strip().removeprefix("-e ").removeprefix("--editable ")
+                if not bare.startswith("#"):
+                    yield from _requirement(bare, bare, None, Place(path, number))
+
+
+def _requirement(text: str, written: str, seen: Seen | None, place: Place) -> Iterator[Loose]:
+    match = _GIT_URL.fullmatch(text.strip())
+    if match is None or (match[2] and HASH.fullmatch(match[2])):
+        return
+    ref = match[2]
+    argument = seen.argument(written) if seen is not None and ref else None
+    at = printable(ref) if ref else "its default branch"
+    what = f"pip install of {printable(match[1])} at {at}"
+    known = None if ref is not None and "$" in ref else ref
+    yield Loose("pip", what, f"git+{match[1]}@<full commit>", place, match[1], known, argument)

@@ -1,0 +1,174 @@
+"""The scripts of a RUN: its text, its here-documents, the JSON form, and the files of the repository that it runs."""
+
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from regraft.core.dockerfile_args import Scope
+from regraft.core.dockerfile_stages import Stage, Step
+from regraft.core.image_values import Place
+from regraft.core.shell_failure import Shell
+from regraft.core.shell_text import read_shell
+from regraft.core.shell_values import Block, Command
+from regraft.core.shell_walk import Seen, walk
+from regraft.core.stage_files import StageFiles
+
+SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ash", "ksh"})
+DEEPEST = 6  # scripts that run scripts
+MOST = 200  # scripts of one image
+
+
+class Script(Struct, frozen=True):
+    """A script as a shell reads it. `block` is None where it could not be read. `caller` ran it, where it is a file."""
+
+    text: bytes
+    block: Block | None
+    path: str
+    start: int  # the line of its first character
+    offset: int | None  # where it stands in `step.data`, byte for byte; None: elsewhere, or with changes
+    shell: Shell
+    stage: Stage
+    step: Step
+    folder: str
+    scope: Scope
+    files: StageFiles
+    caller: "tuple[Script, Command] | None" = None
+
+    def place(self, at: int) -> Place:
+        if self.offset is not None:
+            return Place(self.path, self.step.data.count(b"\n", 0, self.offset + at) + 1)
+        return Place(self.path, self.start + self.text.count(b"\n", 0, at))
+
+    def order(self, at: int) -> tuple[int, ...]:
+        """When what stands there runs, to be compared with others of the image."""
+        if self.caller is None:
+            return self.stage.index, self.step.line, self.start, at
+        script, command = self.caller
+        return (*script.order(command.span.start), at)
+
+    def commands(self) -> Iterator[Seen]:
+        if self.block is not None:
+            yield from walk(self.block, self.folder, self.scope)
+
+
+class Followed(Struct):
+    """All scripts of an image. `bounded`: there were more than are followed."""
+
+    scripts: list[Script]
+    bounded: bool = False
+
+
+def shell_of(words: tuple[str, ...]) -> Shell | None:
+    """The options of a shell's command line; None for what is no such shell."""
+    if not words or words[0].rpartition("/")[2] not in SHELLS:
+        return None
+    shell = Shell()
+    for index, word in enumerate(words[1:], 1):
+        if word.startswith("-") and not word.startswith("--"):
+            shell.errexit |= "e" in word
+            if word.endswith("o") and index + 1 < len(words):
+                shell.pipefail |= words[index + 1] == "pipefail"
+                shell.errexit |= words[index + 1] == "errexit"
+    return shell
+
+
+def scripts_of(path: str, stage: Stage, step: Step, files: StageFiles) -> Iterator[Script]:
+    """The scripts that a RUN itself holds."""
+    one, value = step.instruction, step.instruction.value
+
+    def made(text: bytes, shell: Shell, start: int, offset: int | None) -> Script:
+        block = read_shell(text)
+        return Script(text, block, path, start, offset, shell, stage, step, step.folder, step.scope, files)
+
+    own = step.line == one.line  # else it is an ONBUILD's, and its places are not the file's
+    words = one.strings
+    if words is not None:
+        texts = tuple(word.text for word in words)
+        shell = shell_of(texts)
+        at = next((index for index, word in enumerate(texts) if index and word[:1] == "-" and word.endswith("c")), None)
+        if shell is not None and at is not None and at + 1 < len(texts):
+            yield made(texts[at + 1].encode("utf-8", "surrogateescape"), shell, step.line, None)
+        else:
+            quoted = " ".join("'" + word.replace("'", "'\\''") + "'" for word in texts)
+            yield made(quoted.encode("utf-8", "surrogateescape"), Shell(errexit=True), step.line, None)
+        return
+    shell = shell_of(step.shell)
+    if shell is None:
+        return
+    if not one.heredocs:
+        yield made(one.text, shell, step.line, value.start if own else None)
+        return
+    for doc in one.heredocs:
+        body = step.body(doc)
+        first = step.data.count(b"\n", 0, doc.body.start) + 1 if own else step.line
+        runs = _reader(one.text, body, shell)
+        if runs is not None:
+            yield made(body, runs, first, None if doc.chomp or not own else doc.body.start)
+
+
+def _reader(text: bytes, body: bytes, shell: Shell) -> Shell | None:
+    """The shell that gets a here-document to run; None where another program gets it."""
+    head = text.decode("utf-8", "surrogateescape").partition("<<")[0].split()
+    if not head:
+        if body.startswith(b"#!"):
+            words = body[2:].split(b"\n", 1)[0].decode("utf-8", "surrogateescape").split()
+            return shell_of(tuple(words[1:] if words and words[0].endswith("/env") else words))
+        return Shell(shell.errexit, shell.pipefail)
+    return shell_of(tuple(head))
+
+
+def follow(first: Script, read: Callable[[str], bytes | None], found: Followed, depth: int = 0) -> None:
+    """Add a script, and those files of the repository that it runs."""
+    if depth > DEEPEST or len(found.scripts) >= MOST:
+        found.bounded = True
+        return
+    found.scripts.append(first)
+    for seen in first.commands():
+        called = _called(seen, first)
+        if called is None:
+            continue
+        path, shell = called
+        if any(one.path == path and one.caller for one in _above(first)):
+            continue
+        data = read(path)
+        if data is None or b"\0" in data[:1000]:
+            continue
+        if shell is None:
+            words = data[2:].split(b"\n", 1)[0].decode("utf-8", "replace").split() if data.startswith(b"#!") else ["sh"]
+            shell = shell_of(tuple(words[1:] if words and words[0].endswith("/env") else words))
+        if shell is None:
+            continue
+        script = Script(
+            data, read_shell(data), path, 1, None, shell, first.stage, first.step,
+            seen.folder, seen.scope, first.files, (first, seen.command),
+        )  # fmt: skip
+        follow(script, read, found, depth + 1)
+
+
+def _above(script: Script) -> Iterator[Script]:
+    here: Script | None = script
+    while here is not None:
+        yield here
+        here = here.caller[0] if here.caller else None
+
+
+def _called(seen: Seen, script: Script) -> tuple[str, Shell | None] | None:
+    """The file of the repository that a command runs as a shell script, and that shell where the command names it."""
+    words = [seen.text(word.text) for word in seen.command.words]
+    if not words:
+        return None
+    name = words[0].rpartition("/")[2]
+    shell: Shell | None = None
+    file = words[0]
+    if name in SHELLS:
+        rest = [index for index, word in enumerate(words) if index and not word.startswith(("-", "+"))]
+        index = next((one for one in rest if words[one - 1] not in ("-o", "-eo", "-euo", "-euxo", "+o")), None)
+        if index is None or "-c" in words[:index]:
+            return None
+        file, shell = words[index], shell_of(tuple(words[:index]))
+    elif name in (".", "source") and len(words) > 1:
+        file, shell = words[1], Shell()
+    elif "/" not in words[0]:
+        return None
+    path = script.files.at(seen.path(file))
+    return (path, shell) if path is not None else None

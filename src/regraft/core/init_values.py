@@ -1,0 +1,136 @@
+"""What `regraft init` finds in a repository, as values: facts with the place that shows each of them."""
+
+from msgspec import Struct, field
+
+
+class Place(Struct, frozen=True, order=True):
+    """A line of a file of the project; lines start at 1."""
+
+    path: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}"
+
+
+class Told(Struct, frozen=True):
+    """A text that was found, and where."""
+
+    text: str
+    place: Place
+
+
+class Remark(Struct, frozen=True):
+    """Something that is to be known of an image and is no key of the manifest; `question` where somebody has to answer."""
+
+    text: str
+    place: Place
+    question: bool = True
+
+
+class Ref(Struct, frozen=True):
+    """What is checked out: a name or a commit as it is at that line, and the build argument that it came from.
+
+    `named`: git was told that it is a branch (or a tag); `text` is None where nobody can tell what it is.
+    """
+
+    text: str | None
+    place: Place
+    argument: str | None = None
+    named: bool = False
+
+
+class Install(Struct, frozen=True):
+    """One install command as an argument list, run at the top of the checkout.
+
+    `doubt` says why the list cannot be taken as it stands.
+    """
+
+    argv: tuple[str, ...]
+    place: Place
+    env: tuple[tuple[str, str], ...] = ()
+    doubt: str | None = None
+    python: str | None = None  # the interpreter's absolute path, where that is told
+
+
+class Applied(Struct, frozen=True):
+    """One patch file of the project that a build applies. `pattern` is the glob that it came from, with others."""
+
+    path: str
+    place: Place
+    strip: int | None = None
+    root: str = ""
+    merges: bool = False
+    pattern: str | None = None
+    doubt: str | None = None
+
+
+class Checkout(Struct):
+    """A folder of an image that git was run in. `url` is None where another image brought it."""
+
+    path: str
+    place: Place
+    url: Told | None = None
+    ref: Ref | None = None
+    branch: Ref | None = None
+    remotes: dict[str, Told] = field(default_factory=dict)
+    fetched: Ref | None = None
+    installs: list[Install] = field(default_factory=list)
+    patches: list[Applied] = field(default_factory=list)
+    series: Told | None = None
+    egg: Told | None = None
+    doubt: str | None = None
+    remarks: list[Remark] = field(default_factory=list)
+
+
+class FromGit(Struct, frozen=True):
+    """A distribution that pip installs straight from a repository, without a checkout that stays."""
+
+    name: str | None
+    url: str
+    ref: str | None
+    place: Place
+    editable: bool = False
+
+
+class Outside(Struct, frozen=True):
+    """A patch of the project that is applied in a folder which no checkout here is."""
+
+    patch: Applied
+    folder: str
+
+
+class Held(Struct):
+    """What the last stage of a Dockerfile holds, as far as its text says."""
+
+    dockerfile: str
+    base: Told | None = None
+    checkouts: dict[str, Checkout] = field(default_factory=dict)
+    from_git: list[FromGit] = field(default_factory=list)
+    python_path: list[Told] = field(default_factory=list)
+    outside: list[Outside] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
+    project_installs: list[Install] = field(default_factory=list)
+    commented: list[Told] = field(default_factory=list)
+
+
+class Reference(Struct, frozen=True):
+    """An image's name and tag. `job` is what runs in it, `dockerfile` what it is built from, where a workflow says so."""
+
+    repository: str
+    tag: str
+    place: Place
+    job: str | None = None
+    dockerfile: str | None = None
+
+
+class Workflows(Struct):
+    """What the workflows and scripts of a project say."""
+
+    references: list[Reference] = field(default_factory=list)
+    built: dict[str, Place] = field(default_factory=dict)  # Dockerfiles that something builds
+    directives: dict[str, Place] = field(default_factory=dict)
+    installs: list[Install] = field(default_factory=list)
+    targets: dict[str, Told] = field(default_factory=dict)  # Dockerfile -> the stage that is built
+    unread: list[Place] = field(default_factory=list)  # those that are no YAML
+    urls: dict[str, Told] = field(default_factory=dict)  # by the path of a checkout in an image

@@ -1,0 +1,185 @@
+"""For each image: is there one that was built from these inputs, or does one have to be built?"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from regraft.core import image_labels as labels
+from regraft.core.image_decided import Decided
+from regraft.core.image_decision import Candidate, Facts, Judged, Occasion, Reason, choose, decide, moved_line
+from regraft.core.image_labels import Pins
+from regraft.core.image_published import Found, Published, of_platform
+from regraft.core.image_reference import Reference, Repository, parse_image_tag, parse_repository
+from regraft.core.image_values import ImageInputs, Moved
+from regraft.core.manifest import Image
+from regraft.core.objects import Commit, parse_commit
+from regraft.core.precedence import TagChoice
+from regraft.errors import InputError, RegraftError
+
+
+class Question(Struct, frozen=True):
+    """What the run is, and what was asked of it. `max_age` is in seconds, `number` the pull request's."""
+
+    occasion: Occasion
+    number: int | None = None
+    fork: bool = False
+    tag: TagChoice | None = None
+    requested: str | None = None
+    max_age: float | None = None
+    platform: str = "linux/amd64"
+    source: str | None = None  # the project's address, for its label
+
+
+class Ports(Struct, frozen=True):
+    """`inputs` of an image at a revision; `parents` of one, none where history is cut off; `now` in seconds since 1970."""
+
+    inputs: Callable[[Image, str], ImageInputs]
+    compare: Callable[[ImageInputs, ImageInputs], Sequence[Moved]]
+    parents: Callable[[Commit], Sequence[Commit]]
+    pins: Callable[[ImageInputs, Image], Pins]
+    find: Callable[[Reference], Found]
+    now: Callable[[], float]
+
+
+def decide_image(image: Image, question: Question, ports: Ports) -> Decided:
+    """Raises InputError: no-repository, and what the inputs raise where they cannot be read; for those nothing is right."""
+    if image.repository is None or image.tag is None:
+        message = f"{image.name} has no `repository` and no `tag`: there is nothing to reuse"
+        raise InputError("no-repository", message, where=f"images.{image.name}", hint="name both, or decide of another")
+    repository = parse_repository(image.repository)
+    inputs = ports.inputs(image, "HEAD")
+    pins = ports.pins(inputs, image)
+    base, notes = _base(image, inputs, question, ports)
+    winner, losers = choose(image.prefer, _candidates(image, question, inputs, base))
+    judging = _Judging(image, repository, question, ports, inputs, base, pins, ports.now())
+    judged, more = judging.of(winner)
+    if judged.answer == "rebuild" and question.occasion == "pull_request" and winner.kind == "default":
+        losers = (winner, *(one for one in losers if one.kind != "own"))
+        winner = _own(question, inputs)
+        earlier, (judged, again) = judged, judging.of(winner)
+        more = (*more, *again)
+        if judged.answer == "rebuild":
+            judged = replace(judged, reasons=tuple(dict.fromkeys((*earlier.reasons, *judged.reasons))))
+    return Decided(
+        image=image.name,
+        repository=image.repository,
+        judged=judged,
+        winner=winner,
+        losers=losers,
+        inputs=inputs,
+        pins=pins,
+        labels=labels.labels_of(
+            image.name, inputs.hash, inputs.commit, pins=pins.pins, source=question.source, now=judging.now
+        ),
+        build_arguments={**inputs.build_arguments, **pins.arguments},
+        publish=judged.answer == "rebuild" and not question.fork,
+        notes=(
+            *dict.fromkeys((*judged.notes, *notes, *_own_changes(inputs, base, ports), *more)),
+            *(Reason("not-covered", line) for line in pins.uncovered),
+        ),
+        requested=question.requested is not None and judged.answer == "rebuild",
+    )
+
+
+class _Judging(Struct, frozen=True):
+    """What is the same for each candidate of one image."""
+
+    image: Image
+    repository: Repository
+    question: Question
+    ports: Ports
+    inputs: ImageInputs
+    base: ImageInputs | None
+    pins: Pins
+    now: float
+
+    def of(self, candidate: Candidate) -> tuple[Judged, tuple[Reason, ...]]:
+        """What is to be done if that one is taken, and what could not be told."""
+        question = self.question
+        found = self.ports.find(Reference(self.repository, parse_image_tag(candidate.tag), None))
+        changed, notes = _changed(self.image, self.inputs, found, question.platform, self.ports)
+        facts = Facts(
+            image=self.image.name,
+            occasion=question.occasion,
+            commit=self.inputs.commit,
+            inputs=self.inputs.hash,
+            base=self.base.hash if self.base else None,
+            changed=changed,
+            pins=self.pins.pins,
+            unresolved=self.pins.unresolved,
+            winner=candidate,
+            found=found,
+            requested=question.requested,
+            fork=question.fork,
+            platform=question.platform,
+            now=self.now,
+            max_age=question.max_age if candidate.kind == "default" else None,
+        )
+        return decide(facts), notes
+
+
+def _own_changes(inputs: ImageInputs, base: ImageInputs | None, ports: Ports) -> Iterator[Reason]:
+    if base is not None and base.hash != inputs.hash:
+        yield from (Reason("changed-here", moved_line(one)) for one in ports.compare(base, inputs))
+
+
+def _base(
+    image: Image, inputs: ImageInputs, question: Question, ports: Ports
+) -> tuple[ImageInputs | None, tuple[Reason, ...]]:
+    """The inputs of what a pull request is merged into, which a merge commit has as its first parent."""
+    if question.occasion != "pull_request":
+        return None, ()
+    parents = ports.parents(inputs.commit)
+    if len(parents) != 2:
+        state = "has no parent here" if not parents else f"has {len(parents)} parent{'s' * (len(parents) > 1)}"
+        message = (
+            f"{inputs.commit[:12]} {state}, and is no merge commit: check out refs/pull/N/merge, with a depth of 2"
+        )
+        return None, (Reason("no-merge-commit", message),)
+    try:
+        return ports.inputs(image, parents[0]), ()
+    except RegraftError as error:
+        message = f"the inputs at the first parent {parents[0][:12]} cannot be read: {error}"
+        return None, (Reason("base-unreadable", message),)
+
+
+def _candidates(
+    image: Image, question: Question, inputs: ImageInputs, base: ImageInputs | None
+) -> tuple[Candidate, ...]:
+    assert image.tag is not None
+    found = []
+    if question.tag is not None:
+        found += [Candidate("directive", one.tag, one.where) for one in (question.tag.winner, *question.tag.losers)]
+    if question.occasion == "pull_request" and (base is None or base.hash != inputs.hash):
+        found.append(_own(question, inputs))
+    return (*found, Candidate("default", image.tag, f"images.{image.name}.tag"))
+
+
+def _own(question: Question, inputs: ImageInputs) -> Candidate:
+    return Candidate("own", own_tag(question.number, inputs), f"pull request {question.number or '?'}")
+
+
+def own_tag(number: int | None, inputs: ImageInputs) -> str:
+    """The tag of a pull request's own image: another one for other inputs, so that a push never meets an older build."""
+    return f"pr-{number if number is not None else 'x'}-{inputs.hash[:16]}"
+
+
+def _changed(
+    image: Image, inputs: ImageInputs, found: Found, platform: str, ports: Ports
+) -> tuple[tuple[Moved, ...], tuple[Reason, ...]]:
+    """What differs from the commit that the published image was built from, where the labels name one that is here."""
+    part = of_platform(found, platform) if isinstance(found, Published) else None
+    told = part.config.labels if part else {}
+    if part is None or told.get(labels.INPUTS) == inputs.hash or labels.INPUTS not in told:
+        return (), ()
+    revision = told.get(labels.REVISION, "")
+    try:
+        before = ports.inputs(image, parse_commit(revision))
+    except (ValueError, RegraftError) as error:
+        message = f"which input changed cannot be told: the image's revision is {revision[:40]!r}: {str(error)[:200]}"
+        return (), (Reason("revision-unknown", message),)
+    if before.hash != told[labels.INPUTS]:
+        message = f"the image's label of its inputs is not that of its revision {revision[:12]}: it was built from something else"
+        return (), (Reason("label-contradicts", message),)
+    return tuple(ports.compare(before, inputs)), ()

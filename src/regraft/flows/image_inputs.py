@@ -1,0 +1,113 @@
+"""What feeds an image, read from a commit: never from the work tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from regraft.core.image_inputs import Added, inputs_of
+from regraft.core.image_values import Place
+from regraft.core.image_view import Recipe
+from regraft.core.lock import read_lock
+from regraft.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from regraft.core.image_values import ImageInputs
+    from regraft.core.manifest import Image, Manifest
+    from regraft.core.objects import Commit
+    from regraft.core.trees import Entry
+
+
+class SourceFiles(Protocol):
+    """The tracked files of the project: as a commit has them, or as they lie in the work tree."""
+
+    @property
+    def commit(self) -> Commit: ...
+
+    @property
+    def tree(self) -> Mapping[str, Entry]:
+        """Every path, links and submodules among them."""
+
+    def read(self, path: str) -> bytes | None:
+        """The bytes of a file, the target of a link; None where nothing is tracked there. OutsideError; InputError too-large."""
+
+
+def image_inputs(image: Image, manifest: Manifest, files: SourceFiles) -> ImageInputs:
+    """What feeds one image.
+
+    Raises InputError: no-dockerfile, and everything that is wrong in the Dockerfile and in what it names, at once.
+    """
+    recipe = recipe_of(image)
+    added = Added(
+        files=tuple(dict.fromkeys(patch for baked in image.carried.values() for patch in baked.patches)),
+        patterns=image.build.inputs,
+        generated=image.build.generated,
+        pins=_pins(image, manifest, files),
+    )
+    return inputs_of(recipe, added, files.tree, files.read, files.commit)
+
+
+def image_inputs_at(name: str, files: SourceFiles) -> ImageInputs:
+    """The same of the image of that name, by the manifest that is among these files too.
+
+    Raises InputError: no-manifest, unknown-image, what the manifest's reader raises, and what `image_inputs` raises.
+    """
+    manifest = manifest_of(files)
+    if name not in manifest.images:
+        raise InputError("unknown-image", f"the manifest at {files.commit[:12]} has no image {name!r:.80}")
+    return image_inputs(manifest.images[name], manifest, files)
+
+
+def manifest_of(files: SourceFiles) -> Manifest:
+    """The manifest as it is among tracked files. Raises what `open_manifest` raises."""
+    from regraft.flows.project import open_manifest  # noqa: PLC0415 - not for who brings a manifest
+
+    try:
+        manifest, _ = open_manifest(_Tracked(files))
+    except InputError as error:
+        if error.code != "no-manifest":
+            raise
+        message = f"there is no {error.where} at {files.commit[:12]}"
+        raise InputError("no-manifest", message, hint="commit it: the work tree does not count here") from None
+    return manifest
+
+
+class _Tracked:
+    """`ports.ProjectFiles` over tracked files."""
+
+    def __init__(self, files: SourceFiles) -> None:
+        self._files = files
+
+    def read(self, path: str, limit: int) -> bytes | None:
+        data = self._files.read(path)
+        if data is not None and len(data) > limit:
+            raise InputError("too-large", f"larger than {limit:,} bytes", where=path)
+        return data
+
+    def names(self, folder: str) -> tuple[str, ...]:
+        start = f"{folder}/" if folder else ""
+        rest = (path[len(start) :] for path in self._files.tree if path.startswith(start))
+        return tuple(sorted(one for one in rest if "/" not in one))
+
+    def place(self, path: str) -> str:
+        return path
+
+
+def recipe_of(image: Image) -> Recipe:
+    """How an image is built. Raises InputError `no-dockerfile`."""
+    if image.dockerfile is None:
+        hint = f"name what it is built from: [images.{image.name}] dockerfile"
+        raise InputError("no-dockerfile", f"the manifest names no Dockerfile of {image.name}", hint=hint)
+    build = image.build
+    context = "" if build.context == "." else build.context
+    return Recipe(image.name, image.dockerfile, context, build.target, build.arguments)
+
+
+def _pins(image: Image, manifest: Manifest, files: SourceFiles) -> dict[str, tuple[str, Place]]:
+    found = {}
+    for name in image.baked:
+        lock = manifest.dependencies[name].lock
+        if lock is not None:
+            found[name] = (str(read_lock(files.read(lock.file), lock)), Place(lock.file))
+    return found

@@ -1,0 +1,221 @@
+"""The hash of an image's inputs over real commits, and what `image check` says of a work tree."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MANIFEST = """\
+[project]
+name = "x"
+[dependencies.one]
+url = "../one"
+lock = { file = "lock.txt" }
+[images.gpu]
+dockerfile = "docker/Dockerfile"
+build-args = { MODE = "fast" }
+inputs = ["tools/*.py"]
+[images.gpu.baked.one]
+path = "/opt/one"
+imports = ["one"]
+patches = ["docker/a.patch"]
+[images.lane]
+"""
+DOCKERFILE = """\
+FROM ubuntu:24.04
+ARG MODE
+COPY docker/a.patch /patches/
+RUN cd /opt/one && git apply /patches/a.patch
+RUN --mount=type=bind,source=docker/build.sh,target=/b.sh sh /b.sh
+"""
+FILES = {
+    "regraft.toml": MANIFEST,
+    "docker/Dockerfile": DOCKERFILE,
+    "docker/a.patch": "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n",
+    "docker/build.sh": "make\n",
+    "tools/generate.py": "print()\n",
+    "lock.txt": "1" * 40 + "\n",
+    "readme.md": "words\n",
+}
+WHO = {f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+ENV = {
+    "PATH": os.environ["PATH"],
+    "LC_ALL": "C.UTF-8",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    **WHO,
+}
+
+
+def git(root: Path, *words: str) -> str:
+    return subprocess.run(["git", *words], cwd=root, env=ENV, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def commit(root: Path) -> str:
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--allow-empty", "--message", "m")
+    return git(root, "rev-parse", "HEAD")
+
+
+def regraft(root: Path, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", "regraft", *words]
+    return subprocess.run(argv, capture_output=True, text=True, env={**ENV, **environ}, check=False, cwd=root)
+
+
+def inputs(root: Path, *words: str) -> dict[str, Any]:
+    done = regraft(root, "image", "inputs", "--format", "json", *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    (one,) = json.loads(done.stdout)["images"]
+    assert isinstance(one, dict)
+    return one
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    for path, text in FILES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    git(root, "init", "--quiet")
+    commit(root)
+    return root
+
+
+def test_the_inputs_are_named_with_their_places(project: Path) -> None:
+    found = inputs(project)
+    assert [(one["kind"], one["name"]) for one in found["inputs"] if one["kind"] not in ("instruction", "setting")] == [
+        ("base", "ubuntu:24.04"),
+        ("build-argument", "MODE"),
+        ("file", "docker/a.patch"),
+        ("file", "docker/build.sh"),
+        ("file", "tools/generate.py"),
+        ("pin", "one"),
+    ]
+    blob = git(project, "rev-parse", "HEAD:docker/build.sh")
+    (script,) = [one for one in found["inputs"] if one["name"] == "docker/build.sh"]
+    assert script["value"] == f"100644 {blob}"
+    assert script["place"] == {"path": "docker/Dockerfile", "line": 5}
+    assert [one["kind"] for one in found["loose"]] == ["base"]
+
+
+def test_the_work_tree_does_not_count(project: Path) -> None:
+    before = inputs(project)
+    (project / "docker/build.sh").write_text("make all\n")
+    (project / "docker/a.patch").unlink()
+    (project / "docker/Dockerfile").chmod(0o755)
+    (project / "tools/untracked.py").write_text("")
+    os.utime(project / "tools/generate.py", (1, 1))
+    git(project, "add", "docker/build.sh")
+    (project / "regraft.toml").write_text("no manifest")
+    assert inputs(project) == before
+
+
+@pytest.mark.parametrize(
+    "path", ["docker/build.sh", "docker/a.patch", "tools/generate.py", "docker/Dockerfile", "lock.txt", "regraft.toml"]
+)
+def test_each_committed_change_of_an_input_counts(project: Path, path: str) -> None:
+    before = inputs(project)["hash"]
+    new = {
+        "lock.txt": "2" * 40,
+        "regraft.toml": MANIFEST.replace('"fast"', '"slow"'),
+        "docker/Dockerfile": f"{DOCKERFILE}ENV A=1\n",
+    }
+    (project / path).write_text(new.get(path, "changed\n"))
+    commit(project)
+    assert inputs(project)["hash"] != before
+    assert inputs(project, "--at", "HEAD~1")["hash"] == before
+
+
+def test_the_mode_of_an_input_counts_and_an_unrelated_file_does_not(project: Path) -> None:
+    before = inputs(project)["hash"]
+    (project / "readme.md").write_text("other words\n")
+    commit(project)
+    assert inputs(project)["hash"] == before
+    (project / "docker/build.sh").chmod(0o755)
+    commit(project)
+    assert inputs(project)["hash"] != before
+
+
+def test_explain_names_what_differs(project: Path) -> None:
+    first = git(project, "rev-parse", "HEAD")
+    (project / "docker/build.sh").write_text("make all\n")
+    second = commit(project)
+    done = regraft(project, "image", "inputs", "--explain", first, "HEAD", "--format", "json")
+    (one,) = json.loads(done.stdout)["images"]
+    assert done.returncode == 1
+    assert (one["before"]["commit"], one["after"]["commit"]) == (first, second)
+    assert [each["name"] for each in one["moved"]] == ["docker/build.sh"]
+    same = regraft(project, "image", "inputs", "--explain", first, first)
+    assert (same.returncode, same.stdout.splitlines()[-1][-19:]) == (0, "inputs are the same")
+
+
+@pytest.mark.parametrize("revision", ["no-such", "-x", "--upload-pack=x", "HEAD\nHEAD", "HEAD:docker", ""])
+def test_what_is_no_commit_is_an_error(project: Path, revision: str) -> None:
+    done = regraft(project, "image", "inputs", f"--at={revision}")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is no commit here" in done.stderr
+
+
+def test_a_project_without_a_repository_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "regraft.toml").write_text(MANIFEST)
+    done = regraft(tmp_path, "image", "inputs")
+    assert done.returncode == 2
+    assert "no git checkout" in done.stderr
+
+
+def test_a_manifest_that_is_not_committed_is_an_error(project: Path) -> None:
+    git(project, "rm", "--quiet", "--cached", "regraft.toml")
+    git(project, "commit", "--quiet", "--message", "m")
+    done = regraft(project, "image", "inputs")
+    assert (done.returncode, "commit it" in done.stderr) == (2, True)
+
+
+def test_an_image_without_a_dockerfile_is_left_out_and_asked_for_an_error(project: Path) -> None:
+    assert regraft(project, "image", "inputs", "--image", "lane").returncode == 2
+    unknown = regraft(project, "image", "inputs", "--image", "gpo")
+    assert (unknown.returncode, "did you mean gpu?" in unknown.stderr) == (2, True)
+
+
+def test_everything_wrong_is_one_error_with_places(project: Path) -> None:
+    (project / "docker/Dockerfile").write_text(f"{DOCKERFILE}COPY docker/bild.sh /\nRUNN x\n")
+    commit(project)
+    done = regraft(project, "image", "inputs", "--format", "json")
+    assert done.returncode == 2
+    text = done.stdout + done.stderr
+    assert "docker/Dockerfile:6" in text
+    assert "docker/Dockerfile:7" in text
+    assert "docker/build.sh" in text
+
+
+def test_check_reads_the_work_tree_and_with_at_a_commit(project: Path) -> None:
+    assert regraft(project, "image", "check").returncode == 0
+    text = DOCKERFILE.replace("a.patch\nRUN --", "a.patch || echo no\nRUN --")
+    (project / "docker/Dockerfile").write_text(text)
+    done = regraft(project, "image", "check", "--format", "json")
+    assert done.returncode == 1
+    assert [(one["rule"], one["path"], one["line"]) for one in json.loads(done.stdout)["findings"]] == [
+        ("apply-unchecked", "docker/Dockerfile", 4)
+    ]
+    assert regraft(project, "image", "check", "--at", "HEAD").returncode == 0
+    whole = regraft(project, "check", "--format", "json")
+    assert "apply-unchecked" in [one["rule"] for one in json.loads(whole.stdout)["findings"]]
+    assert json.loads(whole.stdout)["checked"]["builds"] == 1
+
+
+def test_check_writes_annotations_in_actions(project: Path, tmp_path: Path) -> None:
+    (project / "docker/a.patch").unlink()
+    summary = tmp_path / "summary.md"
+    done = regraft(project, "image", "check", GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(summary))
+    assert done.returncode == 1
+    assert "::error file=docker/Dockerfile,line=3" in done.stderr
+    assert "regraft image check" in summary.read_text()
+
+
+def test_paths_are_those_of_the_working_directory(project: Path) -> None:
+    (project / "docker/a.patch").unlink()
+    done = regraft(project.parent, "image", "check", "--project", "project")
+    assert done.stdout.startswith("project/docker/Dockerfile:3: error: ")

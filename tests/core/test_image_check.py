@@ -1,0 +1,294 @@
+"""Each rule: what it finds, where, and what it leaves alone."""
+
+from typing import Any
+
+import pytest
+
+from regraft.core.image_check import Built, judge
+from regraft.core.image_rules import RULES
+from regraft.core.image_values import Place
+from regraft.core.image_view import Recipe
+
+FROM = "FROM scratch\n"
+PATCH = "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n"
+HASH = "0123456789abcdef0123456789abcdef01234567"
+OTHER = "fedcba9876543210fedcba9876543210fedcba98"
+COPY = f"{FROM}COPY docker/patch /patches/\n"
+APPLIED = f"{COPY}RUN cd /r && git apply /patches/a.patch\n"
+
+
+def check(track: Any, text: str, files: dict[str, str] | None = None, **of: Any) -> list[str]:
+    """`RULE PATH:LINE` of everything that is found, with one patch `a.patch` beside the Dockerfile."""
+    found = track({"docker/Dockerfile": text, "docker/patch/a.patch": PATCH, **(files or {})})
+    recipe = Recipe("i", "docker/Dockerfile", arguments=of.pop("arguments", {}))
+    findings = judge([Built(recipe, **of)], found.tree, found.read)
+    return [f"{one.rule} {Place(one.path, one.line)}" for one in findings]
+
+
+def test_a_sound_build_is_silent(track: Any) -> None:
+    assert check(track, APPLIED) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RUN git -C /r apply /patches/a.patch",
+        "RUN cd /r && patch -p1 < /patches/a.patch",
+        "RUN cd /r && patch -p1 -i /patches/a.patch",
+        "RUN cd /r && patch --input=/patches/a.patch -p1",
+        "RUN cd /r && patch x.py /patches/a.patch",
+        "RUN cat /patches/a.patch | git -C /r apply",
+        "RUN set -e; for p in /patches/*.patch; do git -C /r apply $p; done",
+        'RUN for p in /patches/*.patch; do git -C /r apply "$p" || exit 1; done',
+        "RUN set -e; for p in a b; do git -C /r apply /patches/$p.patch; done",
+        "RUN ls /patches/*.patch | xargs -n1 git -C /r apply",
+        "RUN git am /patches/a.patch",
+        "ARG P=/patches\nRUN git -C /r apply $P/a.patch",
+        "WORKDIR /patches\nRUN git -C /r apply ../patches/a.patch || exit 1",
+        "RUN while read p; do git -C /r apply /patches/$p || exit 1; done < /patches/series",
+        "RUN ls /patches | sort | xargs -I{} git -C /r apply /patches/{}",
+        "RUN <<EOF\nset -e\ncd /r\ngit apply /patches/a.patch\ntrue\nEOF",
+        "RUN git -C /r apply --check /patches/a.patch && git -C /r apply /patches/a.patch",
+        "RUN if git -C /r apply -R --check /patches/a.patch; then echo there; else git -C /r apply /patches/a.patch; fi",
+        "RUN git -C /r apply /patches/a.patch || git -C /r apply --3way /patches/a.patch",
+        'SHELL ["/bin/bash", "-o", "pipefail", "-ec"]\nRUN git -C /r apply /patches/a.patch | tee /log; true',
+        'RUN ["git", "-C", "/r", "apply", "/patches/a.patch"]',
+        'RUN ["bash", "-ec", "git -C /r apply /patches/a.patch; true"]',
+    ],
+)  # fmt: skip
+def test_every_sound_way_to_apply_is_understood(track: Any, text: str) -> None:
+    files = {"docker/patch/b.patch": PATCH.replace("x.py", "y.py")} if "for p in a b" in text else {}
+    assert check(track, f"{COPY}{text}\n", files) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("RUN git -C /r apply /patches/a.patch || echo failed", 3),
+        ("RUN true && \\\n  git -C /r apply /patches/a.patch || true", 4),
+        ("RUN for p in /patches/*.patch; do git -C /r apply $p; done", 3),
+        ("RUN cd /r; git apply /patches/a.patch; pip list", 3),
+        ("RUN git -C /r apply /patches/a.patch | tee log", 3),
+        ("RUN if git -C /r apply /patches/a.patch; then echo yes; fi", 3),
+        ("RUN if git -C /r apply --check /patches/a.patch; then git -C /r apply /patches/a.patch; else echo no; fi", 3),
+        ("RUN set -e; git -C /r apply /patches/a.patch && echo yes; true", 3),
+        ("RUN <<EOF\ngit -C /r apply /patches/a.patch\ntrue\nEOF", 4),
+        ("RUN find /patches -name '*.patch' -exec git -C /r apply {} \\;", 3),
+        ('RUN ["bash", "-c", "git -C /r apply /patches/a.patch; true"]', 3),
+    ],
+)
+def test_an_apply_whose_failure_cannot_stop_the_build(track: Any, text: str, line: int) -> None:
+    assert check(track, f"{COPY}{text}\n") == [f"apply-unchecked docker/Dockerfile:{line}"]
+
+
+def test_the_same_in_a_script_that_the_build_runs(track: Any) -> None:
+    text = f"{COPY}COPY docker/apply.sh /\nRUN bash /apply.sh\n"
+    script = "cd /r\nfor p in /patches/*.patch; do\n  git apply $p\ndone\n"
+    assert check(track, text, {"docker/apply.sh": script}) == ["apply-unchecked docker/apply.sh:3"]
+    assert check(track, text, {"docker/apply.sh": f"set -e\n{script}"}) == []
+    assert check(
+        track,
+        text.replace("RUN bash /apply.sh", "RUN bash /apply.sh || true"),
+        {"docker/apply.sh": f"set -e\n{script}"},
+    ) == ["apply-unchecked docker/apply.sh:4"]
+
+
+def test_a_copy_of_what_is_not_there_names_the_nearest(track: Any) -> None:
+    found = track(
+        {
+            "Dockerfile": f"{FROM}COPY a.patch b-c.patch /\nRUN git apply /a.patch",
+            "a.patch": PATCH,
+            "b_c.patch": PATCH + "\n",
+        }
+    )
+    findings = judge([Built(Recipe("i", "Dockerfile"))], found.tree, found.read)
+    assert [(one.rule, one.line, one.fix) for one in findings if one.rule == "copy-missing"] == [
+        ("copy-missing", 2, "the nearest name is 'b_c.patch'")
+    ]
+
+
+def test_what_a_step_before_the_build_makes_is_not_missing(track: Any) -> None:
+    assert check(track, f"{APPLIED}COPY dist/x.whl /\n") == ["copy-missing docker/Dockerfile:4"]
+    assert check(track, f"{APPLIED}COPY dist/x.whl /\n", generated=("dist/*",)) == []
+
+
+def test_an_apply_of_a_patch_that_the_copied_folder_does_not_have(track: Any) -> None:
+    found = check(
+        track,
+        f"{COPY}RUN git -C /r apply /patches/a.patch && git -C /r apply /patches/a-b.patch\n",
+        {"docker/patch/a_b.patch": PATCH + "\n"},
+    )
+    assert found == ["apply-missing docker/Dockerfile:3", "patch-unused docker/patch/a_b.patch"]
+
+
+def test_a_patch_that_no_image_applies(track: Any) -> None:
+    files = {"docker/patch/b.patch": PATCH + "\n", "tests/data/c.patch": PATCH}
+    assert check(track, APPLIED, files) == ["patch-unused docker/patch/b.patch"]
+
+
+def test_a_patch_whose_apply_is_commented_out_says_so(track: Any) -> None:
+    found = track({"Dockerfile": f"{FROM}COPY p /p/\n# RUN git apply /p/a.patch\n", "p/a.patch": PATCH})
+    (one,) = judge([Built(Recipe("i", "Dockerfile"), patches=("p/a.patch",))], found.tree, found.read)
+    assert (one.rule, one.path) == ("patch-unused", "p/a.patch")
+    assert [(each.line, each.message) for each in one.witnesses] == [(3, "commented out here")]
+
+
+def test_a_patch_that_only_a_stage_applies_which_nothing_leads_to(track: Any) -> None:
+    assert check(
+        track, f"FROM scratch AS old\n{APPLIED.partition('COPY')[1]}{APPLIED.partition('COPY')[2]}FROM scratch\n"
+    ) == ["patch-unused docker/patch/a.patch"]
+
+
+def test_a_patch_that_is_applied_twice(track: Any) -> None:
+    assert check(track, f"{APPLIED}RUN git -C /r apply /patches/a.patch\n") == ["patch-twice docker/Dockerfile:4"]
+    assert check(track, f"{APPLIED}RUN git -C /other apply /patches/a.patch\n") == []
+
+
+def test_a_patch_that_is_applied_again_when_a_container_starts(track: Any) -> None:
+    text = f'{APPLIED}COPY docker/start.sh /\nENTRYPOINT ["/start.sh"]\n'
+    assert check(
+        track, text, {"docker/start.sh": "#!/bin/sh\nset -e\ngit -C /r apply /patches/a.patch\nexec serve\n"}
+    ) == ["patch-twice docker/start.sh:3"]
+
+
+@pytest.mark.parametrize(
+    ("install", "target", "found"),
+    [
+        ("pip install -e .", "setup.py", True),
+        ("pip install -e .", "csrc/x.cu", True),
+        ("pip install -e .", "pkg/x.py", False),
+        ("pip install .", "pkg/x.py", True),
+        ("python -m pip install --no-deps -e .", "pyproject.toml", True),
+        ("python setup.py install", "pkg/x.py", True),
+        ("pip install torch", "setup.py", False),
+        ("pip install -e /elsewhere", "setup.py", False),
+        ("pip install -r ./requirements.txt", "setup.py", False),
+    ],
+)
+def test_a_patch_after_the_install_that_it_changes(track: Any, install: str, target: str, found: bool) -> None:
+    files = {"docker/patch/a.patch": PATCH.replace("x.py", target)}
+    text = f"{COPY}RUN cd /r && {install}\nRUN cd /r && git apply /patches/a.patch\n"
+    assert check(track, text, files) == (["patch-after-install docker/Dockerfile:4"] if found else [])
+    again = f"{text}RUN cd /r && {install}\n"
+    assert check(track, again, files) == []
+    before = f"{COPY}RUN cd /r && git apply /patches/a.patch && {install}\n"
+    assert check(track, before, files) == []
+
+
+def test_identical_copies(track: Any) -> None:
+    files = {
+        "docker/patch/b.patch": PATCH,
+        "docker/Dockerfile.b": APPLIED,
+        "docker/b.sh": "docker build -f docker/Dockerfile.b .",
+    }
+    text = f"{COPY}RUN cd /r && git apply /patches/a.patch && git apply /patches/b.patch\n"
+    assert check(track, text, files) == ["patch-copied docker/patch/b.patch"]
+    assert check(track, text, {**files, "docker/Dockerfile.b": text}) == [
+        "patch-copied docker/Dockerfile.b",
+        "patch-copied docker/patch/b.patch",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("RUN git clone https://e.org/r", True),
+        ("RUN git clone -b main https://e.org/r", True),
+        ("RUN git clone -b v1.2.3 https://e.org/r", False),
+        ("ARG R=main\nRUN git clone https://e.org/r && cd r && git checkout $R", False),
+        (f"RUN git clone https://e.org/r && cd r && git checkout {HASH}", False),
+        ("RUN pip install git+https://e.org/r@main", True),
+    ],
+)
+def test_a_clone_by_a_moving_name(track: Any, text: str, found: bool) -> None:
+    line = 4 + text.count("\n")
+    assert check(track, f"{APPLIED}{text}\n") == ([f"clone-moving docker/Dockerfile:{line}"] if found else [])
+
+
+def test_an_input_outside_of_the_declared_list(track: Any) -> None:
+    text = f"{APPLIED}COPY common/install.sh /\n"
+    files = {"common/install.sh": "true\n"}
+    assert check(track, text, files, within=("docker/**",)) == ["input-outside docker/Dockerfile:4"]
+    assert check(track, text, files, within=("docker/**", "common/*")) == []
+    assert check(track, text, files) == []
+
+
+def test_a_dockerfile_that_nobody_builds(track: Any) -> None:
+    other = {"docker/Dockerfile.x": f"{FROM}RUN true\n"}
+    assert check(track, APPLIED, other) == ["image-unbuilt docker/Dockerfile.x"]
+    assert (
+        check(track, APPLIED, {**other, ".github/workflows/b.yml": "run: docker build -f docker/Dockerfile.x .\n"})
+        == []
+    )
+    assert check(track, APPLIED, {**other, "Makefile": "x:\n\tdocker build -f Dockerfile.x docker\n"}) == []
+    assert check(track, APPLIED, {**other, "README.md": "Dockerfile.x is old\n"}) == [
+        "image-unbuilt docker/Dockerfile.x"
+    ]
+
+
+def pinned(commit: str) -> str:
+    return f"{COPY}RUN git clone https://e.org/r /r && cd /r && git checkout {commit} && git apply /patches/a.patch\n"
+
+
+def test_one_patch_on_two_commits(track: Any) -> None:
+    found = track({"a/Dockerfile": pinned(HASH), "b/Dockerfile": pinned(OTHER), "docker/patch/a.patch": PATCH})
+    built = [Built(Recipe(name, f"{name}/Dockerfile")) for name in "ab"]
+    assert [(one.rule, one.path, one.line) for one in judge(built, found.tree, found.read)] == [
+        ("pin-differs", "b/Dockerfile", 3)
+    ]
+    same = track(
+        {"a/Dockerfile": pinned(HASH), "b/Dockerfile": pinned(HASH[:12]) + "RUN 1", "docker/patch/a.patch": PATCH}
+    )
+    assert judge(built, same.tree, same.read) == ()
+
+
+def test_a_pin_that_the_lock_does_not_record(track: Any) -> None:
+    locks = {"r": ("https://E.org/r.git", OTHER, Place("lock.json"))}
+    assert check(track, pinned(HASH), locks=locks) == ["pin-differs docker/Dockerfile:3"]
+    assert check(track, pinned(OTHER), locks=locks) == []
+
+
+def test_a_build_argument_that_nothing_declares(track: Any) -> None:
+    assert check(track, APPLIED, arguments={"NOBODY": "x"}) == ["argument-unused docker/Dockerfile"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("FROM a AS build\nFROM b\nCOPY --from=biuld /x /\n", 3),
+        (f"{FROM}RUNN x\n", 2),
+        (f"{FROM}ARG X\nCOPY $X /\n", 3),
+        (f"{FROM}COPY link /\n", 2),
+    ],
+)
+def test_a_dockerfile_that_is_wrong(track: Any, text: str, line: int) -> None:
+    found = track({"Dockerfile": text, "link": "/etc"}, {"link": "120000"})
+    findings = judge([Built(Recipe("i", "Dockerfile"))], found.tree, found.read)
+    assert [(one.rule, one.line) for one in findings] == [("dockerfile-wrong", line)]
+
+
+def test_a_dockerfile_that_is_not_there_accuses_no_patch(track: Any) -> None:
+    found = track({"docker/patch/a.patch": PATCH})
+    findings = judge(
+        [Built(Recipe("i", "docker/Dockerfile"), patches=("docker/patch/a.patch",))], found.tree, found.read
+    )
+    assert [one.rule for one in findings] == ["dockerfile-wrong"]
+
+
+def test_a_script_that_cannot_be_read_is_said(track: Any) -> None:
+    assert check(track, f"{APPLIED}RUN if true; then\n") == ["script-unread docker/Dockerfile:4"]
+
+
+def test_every_rule_has_a_test_here() -> None:
+    from pathlib import Path
+
+    text = Path(__file__).read_text("utf-8")
+    assert [rule for rule in RULES if f"{rule} " not in text and f'"{rule}"' not in text] == []
+
+
+def test_the_page_has_the_same_rules() -> None:
+    from pathlib import Path
+
+    page = (Path(__file__).parents[2] / "docs/commands/image-check.md").read_text("utf-8")
+    rows = [f"| `{name}` | {rule.severity} | {rule.text} |" for name, rule in RULES.items()]
+    assert [line for line in page.splitlines() if line.startswith("| `")] == rows

@@ -1,0 +1,266 @@
+"""What changes the hash of an image's inputs, and what does not."""
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from regraft.core.image_inputs import Added, inputs_of, moved
+from regraft.core.image_values import ImageInputs, Place
+from regraft.core.image_view import Recipe
+from regraft.core.objects import Commit
+from regraft.errors import InputError, MistakesError
+
+HEAD = Commit("1" * 40)
+DOCKERFILE = """\
+# syntax=docker/dockerfile:1
+ARG TAG=1.0
+ARG ELSEWHERE=x
+FROM base:${TAG}@sha256:0000 AS build
+ARG COMMIT=abc
+ENV MODE=fast
+COPY src /src/
+COPY --chmod=755 run.sh /usr/bin/
+RUN --mount=type=bind,source=scripts/build.sh,target=/build.sh sh /build.sh
+RUN <<EOF
+git clone https://example.org/r && cd r && git checkout 0123456789abcdef0123456789abcdef01234567
+EOF
+FROM other:${ELSEWHERE} AS unused
+COPY nothing /
+FROM build
+LABEL org.opencontainers.image.created="2024" kind=image
+"""
+FILES = {
+    "Dockerfile": DOCKERFILE,
+    "src/a.py": "a = 1\n",
+    "src/b.py": "b = 1\n",
+    "run.sh": "exec python /src/a.py\n",
+    "scripts/build.sh": "make\n",
+    "scripts/other.sh": "# a comment\n",
+    "docs/readme.md": "words\n",
+    "patches/p.patch": "--- a/x\n+++ b/x\n",
+}
+RECIPE = Recipe("rocm", "Dockerfile", arguments={"COMMIT": "def"})
+ADDED = Added(patterns=("patches/*",), pins={"sglang": ("2" * 40, Place("lock"))})
+
+
+def of(
+    track: Any,
+    files: dict[str, str] | None = None,
+    recipe: Recipe = RECIPE,
+    added: Added = ADDED,
+    modes: dict[str, str] | None = None,
+) -> ImageInputs:
+    found = track({**FILES, **(files or {})}, modes)
+    return inputs_of(recipe, added, found.tree, found.read, HEAD)
+
+
+def edited(old: str, new: str) -> dict[str, str]:
+    assert old in DOCKERFILE
+    return {"Dockerfile": DOCKERFILE.replace(old, new)}
+
+
+COUNTS: dict[str, dict[str, Any]] = {
+    "a copied file": {"files": {"src/a.py": "a = 2\n"}},
+    "a file more in a copied folder": {"files": {"src/c.py": "c\n"}},
+    "the mode of a copied file": {"modes": {"src/a.py": "100755"}},
+    "the default of an ARG": {"files": edited("COMMIT=abc", "COMMIT=abd")},
+    "the default of an ARG before FROM": {"files": edited("TAG=1.0", "TAG=1.1")},
+    "a build argument": {"recipe": Recipe("rocm", "Dockerfile", arguments={"COMMIT": "xyz"})},
+    "the base image's digest": {"files": edited("sha256:0000", "sha256:0001")},
+    "a mounted script": {"files": {"scripts/build.sh": "make all\n"}},
+    "an ENV": {"files": edited("MODE=fast", "MODE=slow")},
+    "a line of a here-document": {"files": edited("cd r &&", "cd r && true &&")},
+    "the platform of a stage": {"files": edited("FROM build\n", "FROM --platform=linux/arm64 build\n")},
+    "a flag of a COPY": {"files": edited("--chmod=755", "--chmod=700")},
+    "what the manifest adds": {"files": {"patches/p.patch": "--- a/y\n+++ b/y\n"}},
+    "a pin": {"added": Added(patterns=("patches/*",), pins={"sglang": ("3" * 40, Place("lock"))})},
+    "a label that does not tell the time": {"files": edited("kind=image", "kind=other")},
+    "what .dockerignore leaves out": {"files": {".dockerignore": "src/b.py\n"}},
+    "the target": {"recipe": Recipe("rocm", "Dockerfile", target="build", arguments={"COMMIT": "def"})},
+}
+COUNTS_NOT: dict[str, dict[str, Any]] = {
+    "an unrelated file": {"files": {"docs/readme.md": "other words\n"}},
+    "a new unrelated file": {"files": {"docs/new.md": "words\n"}},
+    "a comment in another file": {"files": {"scripts/other.sh": "# another comment\n"}},
+    "a comment in the Dockerfile": {"files": edited("COPY src", "# why\nCOPY src")},
+    "an empty line in the Dockerfile": {"files": edited("COPY src", "\n\nCOPY src")},
+    "a stage that is not reached": {"files": edited("COPY nothing /", "RUN other")},
+    "an ARG that only such a stage has": {"files": edited("ELSEWHERE=x", "ELSEWHERE=y")},
+    "the time in a label": {"files": edited('"2024"', '"2025"')},
+    "a pattern that leaves nothing out": {"files": {".dockerignore": "no-such-file\n"}},
+    "where the pin was read": {"added": Added(patterns=("patches/*",), pins={"sglang": ("2" * 40, Place("other", 7))})},
+}
+
+
+@pytest.mark.parametrize("change", COUNTS.values(), ids=COUNTS)
+def test_this_changes_the_hash_and_is_named(track: Any, change: dict[str, Any]) -> None:
+    before, after = of(track), of(track, **change)
+    assert before.hash != after.hash
+    assert moved(before, after)
+
+
+@pytest.mark.parametrize("change", COUNTS_NOT.values(), ids=COUNTS_NOT)
+def test_this_does_not(track: Any, change: dict[str, Any]) -> None:
+    before, after = of(track), of(track, **change)
+    assert before.hash == after.hash
+    assert moved(before, after) == ()
+
+
+PATHS = st.sampled_from(sorted(FILES.keys() - {"Dockerfile"}))
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(PATHS, st.sampled_from(["content", "mode"])), max_size=4), st.integers(0, 1000))
+def test_the_hash_changes_with_what_is_used_and_with_nothing_else(
+    track: Any, changes: list[tuple[str, str]], seed: int
+) -> None:
+    """Whatever else changes along with it, and in whatever order the files are listed."""
+    used = {"src/a.py", "src/b.py", "run.sh", "scripts/build.sh", "patches/p.patch"}
+    files, modes = dict(FILES), dict[str, str]()
+    for path, what in changes:
+        if what == "content":
+            files[path] = f"{FILES[path]}more\n"
+        else:
+            modes[path] = "100755"
+    shuffled = random.Random(seed).sample(sorted(files), len(files))
+    found = track({path: files[path] for path in shuffled}, modes)
+    after = inputs_of(RECIPE, ADDED, found.tree, found.read, HEAD)
+    touched = used & {path for path, _ in changes}
+    assert (after.hash != of(track).hash) == bool(touched)
+    assert {one.name for one in moved(of(track), after)} == touched
+
+
+def test_an_instruction_that_is_put_in_between_is_one_difference(track: Any) -> None:
+    (one,) = moved(of(track), of(track, edited("ENV MODE", "ENV NEW=1\nENV MODE")))
+    assert (one.before, one.after, one.place) == (None, "ENV NEW=1", Place("Dockerfile", 6))
+
+
+def test_two_inputs_that_differ_are_both_named(track: Any) -> None:
+    found = moved(of(track), of(track, {"src/a.py": "2", **edited("MODE=fast", "MODE=slow")}))
+    assert [(one.kind, one.name) for one in found] == [
+        ("file", "src/a.py"),
+        ("instruction", "Dockerfile stage build #2"),
+    ]
+
+
+def loose(track: Any, text: str, files: dict[str, str] | None = None) -> list[tuple[str, str, str | None, str | None]]:
+    found = track({"Dockerfile": text, **(files or {})})
+    inputs = inputs_of(Recipe("i", "Dockerfile"), Added(), found.tree, found.read, HEAD)
+    return [(one.kind, str(one.place), one.ref, one.argument) for one in inputs.loose]
+
+
+HASH = "0123456789abcdef0123456789abcdef01234567"
+FROM = "FROM scratch\n"
+REMOTE = "git init /r && cd /r && git remote add origin https://e.org/r && git fetch origin main"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("FROM ubuntu", [("base", "Dockerfile:1", "ubuntu", None)]),
+        ("ARG B=ubuntu:22.04\nFROM $B", [("base", "Dockerfile:2", "ubuntu:22.04", "B")]),
+        ("FROM ubuntu@sha256:00", []),
+        ("FROM scratch\nCOPY --from=nginx:1 /x /", [("base", "Dockerfile:2", "nginx:1", None)]),
+        (f"{FROM}RUN git clone https://e.org/r", [("clone", "Dockerfile:2", None, None)]),
+        (f"{FROM}RUN git clone -b dev https://e.org/r /r", [("clone", "Dockerfile:2", "dev", None)]),
+        (f"{FROM}ARG R=main\nRUN git clone --branch=$R https://e.org/r", [("clone", "Dockerfile:3", "main", "R")]),
+        (f"{FROM}RUN git clone https://e.org/r && cd r && git checkout {HASH}", []),
+        (f"{FROM}RUN git clone https://e.org/r && \\\n  cd r && \\\n  git checkout main", [("clone", "Dockerfile:4", "main", None)]),
+        (f"{FROM}RUN git clone https://e.org/r /r\nRUN git -C /r checkout {HASH}", []),
+        (f"{FROM}RUN git clone https://e.org/r /r\nWORKDIR /r\nRUN git fetch origin {HASH} && git checkout FETCH_HEAD", []),
+        (f"{FROM}RUN {REMOTE} && git reset --hard FETCH_HEAD", [("clone", "Dockerfile:2", "main", None)]),
+        (f"{FROM}RUN git clone https://e.org/a /a && git clone https://e.org/b /b && git -C /b checkout {HASH}", [("clone", "Dockerfile:2", None, None)]),
+        (f"{FROM}ARG C\nRUN git clone https://e.org/r && cd r && git checkout $C", [("argument", "Dockerfile:2", None, "C"), ("clone", "Dockerfile:3", None, "C")]),
+        (f"{FROM}ENV C=main\nRUN git clone https://e.org/r && cd r && git checkout $C", [("clone", "Dockerfile:3", "main", None)]),
+        (f"{FROM}ARG C=main\nENV C=$C\nRUN git clone -b $C https://e.org/r", [("clone", "Dockerfile:4", "main", "C")]),
+        (f"{FROM}ARG C=main\nENV C=dev\nRUN git clone -b $C https://e.org/r", [("clone", "Dockerfile:4", "dev", None)]),
+        (f"{FROM}RUN C=main && git clone -b $C https://e.org/r", [("clone", "Dockerfile:2", "main", None)]),
+        (f"{FROM}RUN pip install git+https://e.org/r@main", [("pip", "Dockerfile:2", "main", None)]),
+        (f"{FROM}RUN pip install 'x @ git+https://e.org/r'", [("pip", "Dockerfile:2", None, None)]),
+        (f"{FROM}RUN python -m pip install -e git+https://e.org/r@{HASH}#egg=r", []),
+        (f"{FROM}RUN curl -fsSL https://e.org/x.tgz | tar xz", [("download", "Dockerfile:2", None, None)]),
+        (f"{FROM}RUN wget https://e.org/x.tgz && echo 'h x.tgz' | sha256sum -c -", []),
+        (f"{FROM}RUN curl -O https://raw.example.org/o/r/{HASH}/x.sh", []),
+        (f"{FROM}ADD https://e.org/x.tgz /", [("download", "Dockerfile:2", None, None)]),
+        (f"{FROM}ADD --checksum=sha256:00 https://e.org/x.tgz /", []),
+        (f"{FROM}ADD https://e.org/r.git#main /r", [("clone", "Dockerfile:2", "main", None)]),
+        (f"{FROM}ADD https://e.org/r.git#{HASH} /r", []),
+        (f"{FROM}COPY . /", [("context", "Dockerfile:2", None, None)]),
+        (f"{FROM}RUN if true; then", [("script", "Dockerfile:2", None, None)]),
+        (f'{FROM}RUN ["git", "clone", "https://e.org/r"]', [("clone", "Dockerfile:2", None, None)]),
+        (f"{FROM}RUN <<EOF\nset -e\ngit clone https://e.org/r\nEOF", [("clone", "Dockerfile:4", None, None)]),
+        (f"{FROM}RUN cat <<EOF > /x\ngit clone https://e.org/r\nEOF", []),
+        (f"{FROM}# RUN git clone https://e.org/r", []),
+    ],
+)  # fmt: skip
+def test_what_the_hash_cannot_cover_is_listed_with_its_place(track: Any, text: str, expected: list[Any]) -> None:
+    assert loose(track, text) == expected
+
+
+def test_scripts_that_are_copied_and_run_are_followed(track: Any) -> None:
+    files = {
+        "s/a.sh": "#!/bin/bash\nset -e\n. /opt/b.sh\n",
+        "s/b.sh": "cd /x\ngit clone https://e.org/r\n/opt/a.sh\n",
+        "s/unused.sh": "git clone https://e.org/no\n",
+        "reqs.txt": f"x==1\n# git+https://e.org/no\ngit+https://e.org/a@{HASH}\n-e git+https://e.org/b@dev\n",
+    }
+    text = f"{FROM}COPY s /opt/\nCOPY reqs.txt .\nRUN bash -x /opt/a.sh\nRUN pip install -r reqs.txt\n"
+    assert loose(track, text, files) == [("clone", "s/b.sh:2", None, None), ("pip", "reqs.txt:4", "dev", None)]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "where"),
+    [
+        (f"{FROM}COPY missing /", "copy-missing", "Dockerfile:2"),
+        (f"{FROM}COPY hidden.txt /", "copy-missing", "Dockerfile:2"),
+        (f"{FROM}RUN --mount=type=bind,source=no.sh,target=/x sh /x", "copy-missing", "Dockerfile:2"),
+        (f"{FROM}COPY out /", "link-out", "Dockerfile:2"),
+        (f"{FROM}ARG X\nCOPY $X /", "no-value", "Dockerfile:3"),
+        ("ARG X\nFROM $X\n", "no-value", "Dockerfile:2"),
+        (f"{FROM}COPY --from=nope:$x a /", "bad-stage", "Dockerfile:2"),
+        ("FROM a AS build\nFROM b\nCOPY --from=biuld /x /", "no-such-stage", "Dockerfile:3"),
+        (f"{FROM}COPI a /", "bad-dockerfile", "Dockerfile:2"),
+        (f"{FROM}COPY a\n", "bad-dockerfile", "Dockerfile:2"),
+    ],
+)
+def test_what_cannot_be_read_is_an_error_and_never_a_hash(track: Any, text: str, code: str, where: str) -> None:
+    all_files = {"Dockerfile": text, ".dockerignore": "hidden.txt", "hidden.txt": "x", "out": "../x"}
+    files = track(all_files, {"out": "120000"})
+    with pytest.raises(InputError) as caught:
+        inputs_of(Recipe("i", "Dockerfile"), Added(), files.tree, files.read, HEAD)
+    assert (caught.value.code, caught.value.where) == (code, where)
+
+
+def test_all_mistakes_are_said_at_once(track: Any) -> None:
+    files = track({"Dockerfile": f"{FROM}COPY a /\nCOPY b /\nRUNN\n"})
+    with pytest.raises(MistakesError) as caught:
+        inputs_of(Recipe("i", "Dockerfile"), Added(patterns=("no/*",)), files.tree, files.read, HEAD)
+    places = sorted(one.where or "" for one in caught.value.mistakes)
+    assert places == ["", "Dockerfile:2", "Dockerfile:3", "Dockerfile:4"]
+
+
+def test_a_context_below_the_top(track: Any) -> None:
+    files = track(
+        {"docker/Dockerfile": f"{FROM}COPY x /\n", "docker/x": "x", "docker/.dockerignore": "y", "x": "other"}
+    )
+    found = inputs_of(Recipe("i", "docker/Dockerfile", "docker"), Added(), files.tree, files.read, HEAD)
+    assert [one.name for one in found.inputs if one.kind == "file"] == ["docker/x"]
+    other = track({"docker/Dockerfile": f"{FROM}COPY ../x2 /\n", "x2": "x"})
+    with pytest.raises(InputError) as caught:
+        inputs_of(Recipe("i", "docker/Dockerfile", "docker"), Added(), other.tree, other.read, HEAD)
+    assert caught.value.hint == "nothing above the build context can be copied: build with one that holds it"
+
+
+def test_what_is_made_before_the_build_is_not_covered_and_said(track: Any) -> None:
+    files = track({"Dockerfile": f"{FROM}COPY dist/*.whl /\n"})
+    found = inputs_of(Recipe("i", "Dockerfile"), Added(generated=("dist/*",)), files.tree, files.read, HEAD)
+    assert [one.kind for one in found.loose] == ["context"]
+
+
+def test_a_build_argument_that_nothing_declares_is_said_and_does_not_count(track: Any) -> None:
+    plain = of(track, recipe=Recipe("rocm", "Dockerfile", arguments={"COMMIT": "def", "NOBODY": "x"}))
+    assert plain.hash == of(track).hash
+    assert plain.notes == ("Dockerfile declares no ARG NOBODY: its value is not used",)
