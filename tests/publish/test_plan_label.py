@@ -184,7 +184,7 @@ def test_what_the_machine_has_must_be_the_baseline_that_was_planned_with(
 
     def verified() -> Any:
         done = subprocess.run(argv, cwd=project.folder, env=env, capture_output=True, text=True, check=False)
-        return json.loads(done.stdout).get("error", {}).get("code")
+        return (json.loads(done.stdout).get("error") or {}).get("code")
 
     assert verified() == "other-baseline"
     inside = root / "usr/share/regraft/baselines/gpu.json"
