@@ -9,6 +9,7 @@ from regraft.core.explained import CarriedState, Expected, Explained, explain
 from regraft.core.imports import modules_of
 from regraft.core.init_dockerfile import held_by
 from regraft.core.init_git import COMMIT
+from regraft.core.init_values import Build, Place
 from regraft.core.lock import read_lock
 from regraft.core.manifest import Baked, Dependency, Image, Manifest
 from regraft.core.objects import Commit, Tree
@@ -102,7 +103,10 @@ def _pins(image: Image, files: ProjectFiles) -> Mapping[str, list[Expected]]:
     if data is None or image.dockerfile is None:
         return {}
     found: dict[str, list[Expected]] = {}
-    for path, one in held_by(data, image.dockerfile, frozenset(), lambda _: None).checkouts.items():
+    build = Build(
+        Place(image.dockerfile, 1), image.build.context, image.build.target, (*image.build.arguments.items(),)
+    )
+    for path, one in held_by(data, image.dockerfile, frozenset(), lambda _: None, build).checkouts.items():
         if one.ref is not None and one.ref.text is not None and COMMIT.fullmatch(one.ref.text) and one.doubt is None:
             place = f"{files.place(one.ref.place.path)}:{one.ref.place.line}"
             found.setdefault(path, []).append(Expected(place, Commit(one.ref.text)))
