@@ -51,6 +51,10 @@ def world(root: Path) -> Path:
     worlds.make(root)
     tables = [f'[images.v{n}]\ndockerfile = "docker/Dockerfile.v{n}"\n' for n in range(worlds.DOCKERFILES)]
     (root / "regraft.toml").write_text("\n".join(['[project]\nname = "stack"\n', *tables]), "utf-8")
+    who = {f"GIT_{one}_{what}": "b@example.org" for one in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    env = {"PATH": os.environ["PATH"], "HOME": str(root), **who}
+    for argv in (["add", "--all"], ["commit", "--quiet", "--message", "Manifest"]):
+        subprocess.run(["git", *argv], cwd=root, env=env, check=True)
     return root
 
 

@@ -83,7 +83,12 @@ def track() -> Track:
 def _track(files: dict[str, str], modes: dict[str, str] | None = None) -> Tracked:
     contents = {path: text.encode() for path, text in files.items()}
     tree = {
-        path: Entry((modes or {}).get(path, "100644"), "blob", hashlib.sha1(data).hexdigest(), path.encode())
+        path: Entry(
+            (modes or {}).get(path, "100644"),
+            "blob",
+            hashlib.sha1(data).hexdigest(),
+            path.encode(errors="surrogateescape"),
+        )
         for path, data in contents.items()
     }
     return Tracked(tree, contents)

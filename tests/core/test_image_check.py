@@ -279,6 +279,31 @@ def test_a_script_that_cannot_be_read_is_said(track: Any) -> None:
     assert check(track, f"{APPLIED}RUN if true; then\n") == ["script-unread docker/Dockerfile:4"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RUN " + "( " * 190 + "git apply /patches/a.patch" + " )" * 190,
+        "RUN " + "if true; then " * 90 + "git apply /patches/a.patch" + "; fi" * 90,
+        "RUN " + "! " * 150 + "git apply /patches/a.patch",
+        "COPY " + "${A:-" * 5000 + "}" * 5000 + " /",
+        "COPY [z-a] /",
+        "COPY " + "*" * 3000 + "x /",
+        "RUN " + "git apply $(" * 300,
+        "RUN --mount=,,,=, x",
+        "COPY --from= a /",
+        "ADD",
+        "ENV =",
+        "ONBUILD",
+        "WORKDIR $",
+        "RUN <<",
+        "SHELL []",
+        "\x00\xff",
+    ],
+)
+def test_hostile_text_is_a_finding_or_nothing_and_never_a_traceback(track: Any, text: str) -> None:
+    check(track, f"{APPLIED}{text}\n")
+
+
 def test_every_rule_has_a_test_here() -> None:
     from pathlib import Path
 

@@ -133,6 +133,12 @@ def test_the_hash_changes_with_what_is_used_and_with_nothing_else(
     assert {one.name for one in moved(of(track), after)} == touched
 
 
+def test_names_that_are_no_text_count_like_others(track: Any) -> None:
+    names = ["src/\udcff", "src/\udcfe", "src/ÿ"]
+    hashes = {of(track, {name: "x"}).hash for name in names}
+    assert len(hashes) == len(names)
+
+
 def test_an_instruction_that_is_put_in_between_is_one_difference(track: Any) -> None:
     (one,) = moved(of(track), of(track, edited("ENV MODE", "ENV NEW=1\nENV MODE")))
     assert (one.before, one.after, one.place) == (None, "ENV NEW=1", Place("Dockerfile", 6))

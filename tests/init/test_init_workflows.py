@@ -197,3 +197,54 @@ def test_an_installer_of_no_known_interpreter_is_asked_about(repository: Callabl
 def test_variables_before_an_install_command(repository: Callable[..., Any]) -> None:
     found = repository(Dockerfile=f"{ENGINE}RUN cd /eng && BUILD_KERNELS=0 MAX_JOBS=4 pip install .\n")
     assert found.manifest().images["default"].env == (("BUILD_KERNELS", "0"), ("MAX_JOBS", "4"))
+
+
+BUILT = """
+    ARG BRANCH=main
+    FROM a AS engine
+    ARG BRANCH
+    COPY p /p
+    RUN git clone -b ${BRANCH} https://x.org/o/eng /eng && cd /eng && git apply /p/1.patch
+    FROM engine AS tools
+    RUN git clone -b w https://x.org/o/tool /tool
+"""
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "      - run: docker buildx build --target engine --build-arg BRANCH=work -f docker/Dockerfile docker\n",
+        "      - uses: docker/build-push-action@v6\n        with: {context: docker, target: engine, build-args: BRANCH=work}\n",
+    ],
+)
+def test_context_target_and_arguments_are_those_of_the_build(
+    repository: Callable[..., Any], patch: Callable[..., str], step: str
+) -> None:
+    jobs = f"  build:\n    steps:\n{step}"
+    files = {"docker/Dockerfile": BUILT, "docker/p/1.patch": patch("a"), "p/1.patch": patch("b")}
+    found = repository({**files, ".github/workflows/ci.yml": workflow(jobs)})
+    image = found.manifest().images["default"]
+    assert (image.build.context, image.build.target) == ("docker", "engine")
+    assert image.build.arguments == {"BRANCH": "work"}
+    assert list(image.baked) == ["eng"]
+    assert image.baked["eng"].patches == ("docker/p/1.patch",)
+    assert found.manifest().dependencies["eng"].branch == "work"
+
+
+def test_an_argument_that_is_not_written_anywhere_is_asked_about(repository: Callable[..., Any]) -> None:
+    dockerfile = "FROM a\nARG REF=main\nRUN git clone https://x.org/o/eng /eng && git -C /eng checkout $REF\n"
+    jobs = '  build:\n    steps:\n      - run: docker build --build-arg REF="$REF" .\n'
+    found = repository({"Dockerfile": dockerfile, ".github/workflows/ci.yml": workflow(jobs)})
+    assert "which values do REF have?" in found.questions()["images.default.build-args"]
+    assert found.manifest().dependencies["eng"].branch is None
+
+
+def test_two_ways_to_build_one_file_are_asked_about(repository: Callable[..., Any]) -> None:
+    jobs = (
+        "  b:\n    steps:\n      - run: docker build --build-arg A=1 .\n      - run: docker build --build-arg A=2 .\n"
+    )
+    found = repository({"Dockerfile": ENGINE, ".github/workflows/ci.yml": workflow(jobs)})
+    assert (
+        ".github/workflows/ci.yml:5, .github/workflows/ci.yml:6 differ"
+        in found.questions()["images.default.build-args"]
+    )

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from regraft.core.dockerignore import Ignored
+from regraft.core.dockerignore import STAR, Ignored, without_return
 from regraft.core.patterns import regex
 from regraft.core.spelling import nearest
 from regraft.core.trees import LINK, Entry
@@ -145,8 +145,11 @@ def _excluded(patterns: Iterable[str]) -> Ignored:
 
 @lru_cache(maxsize=256)
 def _glob(pattern: str) -> re.Pattern[str]:
-    """Go's filepath.Match."""
-    return re.compile("".join(_tokens(pattern)), re.DOTALL)
+    """Go's filepath.Match. What is no pattern there matches nothing."""
+    try:
+        return re.compile(without_return([*_tokens(pattern)]), re.DOTALL)
+    except re.error:
+        return re.compile(r"(?!)")
 
 
 def _tokens(pattern: str) -> Iterator[str]:
@@ -155,7 +158,7 @@ def _tokens(pattern: str) -> Iterator[str]:
         char = pattern[at]
         close = pattern.find("]", at + 2) if char == "[" else -1
         if char == "*":
-            yield "[^/]*"
+            yield STAR
         elif char == "?":
             yield "[^/]"
         elif close > 0:

@@ -23,6 +23,7 @@ PROXIES = frozenset(
     name for one in ("HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "NO_PROXY", "ALL_PROXY") for name in (one, one.lower())
 )  # passed to every RUN, and part of no cache key
 
+_DEEPEST = 100
 _LONGEST, _STARS = 4096, 2  # of a value that a pattern is matched with, and of asterisks in that
 _NAME = regex(r"[A-Za-z_][A-Za-z0-9_]*")
 _SPECIAL = regex(r"[0-9]+|[@*#?$!-]")
@@ -139,6 +140,7 @@ class _Expander:
         self._escape = escape
         self._quotes = quotes
         self._at = 0
+        self._depth = 0
         self.unknown: list[str] = []
         self.used: list[str] = []
 
@@ -219,6 +221,9 @@ class _Expander:
 
     def _braces(self) -> str:
         start = self._at
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise BadSubstitutionError(f"more than {_DEEPEST} substitutions in one word")
         name = self._name()
         if not name:
             raise BadSubstitutionError(f"${{{self._text[start : start + 20]!s:.20}: no name follows `${{`")

@@ -16,6 +16,27 @@ _SPECIAL = regex(r"[*?\[\]\\]")
 _TOKENS = regex(r"(?s)\*\*/?|\*|\?|\\.|\\$|\[|\]|[^*?\\\[\]]+")
 
 
+STAR = "[^/]*"
+_MOST = 4  # `**` of one pattern
+
+
+def without_return(parts: Sequence[str]) -> str:
+    """An expression of these parts, in which a star that another follows takes the first place that fits, for good.
+
+    That is as good as any other place, and a pattern of many stars takes no longer than one of few.
+    """
+    found, at = "", 0
+    while at < len(parts):
+        following = next((index for index in range(at + 1, len(parts)) if "*" in parts[index]), None)
+        if parts[at] == STAR and following is not None and parts[following] == STAR:
+            found += f"(?>[^/]*?{''.join(parts[at + 1 : following])})"
+            at = following
+        else:
+            found += parts[at]
+            at += 1
+    return found
+
+
 class IgnorePattern(Struct, frozen=True):
     line: int  # starts at 1
     text: str  # cleaned, without `!`
@@ -84,27 +105,30 @@ class Ignored:
 def _expression(text: str, line: int) -> str:
     if text.startswith("**") and not _SPECIAL.search(text[2:]) and not text[2:].startswith("/"):
         return f".*{re.escape(text[2:])}"  # such as `**.pyc`: the one case where `**` stops at no slash
-    parts, at, inside = "", 0, False
+    parts, at, inside = list[str](), 0, False
     for match in _TOKENS.finditer(text):
         part = match[0]
         at = match.end()
         if part.startswith("**"):
-            parts += ".*" if at == len(text) else "(?:.*/)?"
+            parts.append(".*" if at == len(text) else "(?:.*/)?")
         elif part == "*":
-            parts += "[^/]*"
+            parts.append(STAR)
         elif part == "?":
-            parts += "[^/]"
+            parts.append("[^/]")
         elif part in ("[", "]"):
             inside = part == "["
-            parts += part
+            parts.append(part)
         elif part.startswith("\\"):
-            parts += re.escape(part[1:] or "\\")
+            parts.append(re.escape(part[1:] or "\\"))
         elif inside:
-            parts += part.replace("&&", "&\\&").replace("--", "-\\-").replace("||", "|\\|").replace("~~", "~\\~")
+            parts.append(part.replace("&&", "&\\&").replace("--", "-\\-").replace("||", "|\\|").replace("~~", "~\\~"))
         else:
-            parts += re.escape(part)
+            parts.append(re.escape(part))
+    if text.count("**") > _MOST:
+        raise BadPatternError(line, f"more than {_MOST} times `**`")
+    expression = without_return(parts)
     try:
-        re.compile(parts)
+        re.compile(expression)
     except re.error as error:
         raise BadPatternError(line, f"no pattern: {error.msg}") from None
-    return parts
+    return expression

@@ -99,5 +99,10 @@ class ImageInputs(Struct, frozen=True):
 
 def inputs_hash(inputs: tuple[Input, ...]) -> Sha256:
     """One hash over what each input is; order and places do not count."""
-    found = sorted((one.kind, one.name, one.value) for one in inputs)
+    found = sorted((one.kind, _bytes(one.name), _bytes(one.value)) for one in inputs)
     return digest({"schema": SCHEMA, "inputs": [list(one) for one in found]})
+
+
+def _bytes(text: str) -> str:
+    """A character for each byte: a path need not be UTF-8, and JSON must be."""
+    return text.encode("utf-8", "surrogateescape").decode("latin-1")

@@ -166,7 +166,10 @@ class _Looking:
             return word
 
     def _unknown(self, step: Step, word: str) -> None:
-        names = expand(word, step.scope).unknown
+        try:
+            names = expand(word, step.scope).unknown
+        except BadSubstitutionError:
+            return  # said where it was expanded
         if names:
             name = names[0]
             hint = f"give it a value: [images.{self._view.recipe.image}] build-args = {{ {name} = … }}"

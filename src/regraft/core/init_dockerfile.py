@@ -12,7 +12,7 @@ from regraft.core.init_command import run_command
 from regraft.core.init_expand import Copied, Files, Value, copied_by, expand
 from regraft.core.init_git import COMMIT, told_url
 from regraft.core.init_shell import Shell
-from regraft.core.init_values import Checkout, Held, Place, Ref, Told
+from regraft.core.init_values import Build, Checkout, Held, Place, Ref, Told
 from regraft.core.patterns import regex
 from regraft.core.spans import Places
 
@@ -31,10 +31,13 @@ class _Stage(Struct):
 
 
 def held_by(
-    data: bytes, path: str, tracked: frozenset[str], read: Callable[[str], bytes | None], target: str | None = None
+    data: bytes, path: str, tracked: frozenset[str], read: Callable[[str], bytes | None], build: Build | None = None
 ) -> Held:
-    """What the stage `target` (None: the last one) of the Dockerfile at `path` holds. Nothing is an error here."""
+    """What the stage that `build` names (else the last one) of the Dockerfile at `path` holds. Nothing is an error here."""
     reader = _Reader(read_dockerfile(data), path, tracked, read)
+    if build is not None:
+        reader.context, reader.passed = build.context, dict(build.arguments)
+    target = build.target if build is not None else None
     reader.follow()
     if not reader.stages:
         return Held(path)
@@ -58,6 +61,8 @@ class _Reader:
         self._places = Places(read.data)
         self._global: dict[str, str | None] = {}
         self.stages: list[_Stage] = []
+        self.context = ""
+        self.passed: dict[str, str | None] = {}
 
     def follow(self) -> None:
         for one in self._read.instructions:
@@ -107,7 +112,8 @@ class _Reader:
         text = one.text.decode("utf-8", "surrogateescape").replace("\\\n", " ")
         for part in _split(text):
             name, equals, value = part.partition("=")
-            variables[name] = _unquoted(value, variables) if equals else outer.get(name)
+            default = _unquoted(value, variables) if equals else outer.get(name)
+            variables[name] = self.passed.get(name, default)
 
     def _environment(self, one: Instruction, stage: _Stage) -> None:
         text = one.text.decode("utf-8", "surrogateescape").replace("\\\n", " ").strip()
@@ -144,7 +150,7 @@ class _Reader:
         else:
             shown = f"{inside.rstrip('/')}/" if target.endswith("/") or target in (".", "./") else inside
             listed = len(sources) > 1 or target.endswith("/") or target == "."
-            stage.copied += copied_by(sources, shown if listed else inside, self._tracked)
+            stage.copied += copied_by(sources, shown if listed else inside, self._tracked, self.context)
 
     def _added(self, url: str, ref: str | None, path: str, stage: _Stage, place: Place) -> None:
         made = Checkout(path, place, told_url(Value(url, known=True), place))
@@ -235,7 +241,7 @@ class _Reader:
         target = settings.get("target") or settings.get("dst") or settings.get("destination")
         if target is None:
             return []
-        return list(copied_by([source], resolved(stage.folder, target), self._tracked))
+        return list(copied_by([source], resolved(stage.folder, target), self._tracked, self.context))
 
     def _project(self, stage: _Stage) -> str | None:
         return next((one.inside for one in reversed(stage.copied) if one.project == ""), None)

@@ -113,13 +113,16 @@ def _ends(path: str) -> Iterable[str]:
     return ("/".join(parts[at:]) for at in range(len(parts)))
 
 
-def copied_by(sources: Iterable[str], target: str, tracked: frozenset[str]) -> Iterator[Copied]:
-    """What `COPY SOURCES... TARGET` brings: a folder's content, a file below a folder, or a file under a new name."""
+def copied_by(sources: Iterable[str], target: str, tracked: frozenset[str], context: str = "") -> Iterator[Copied]:
+    """What `COPY SOURCES... TARGET` brings: a folder's content, a file below a folder, or a file under a new name.
+
+    `context` is the folder of the project that the sources are relative to.
+    """
     listed = list(sources)
     many = len(listed) > 1 or target.endswith("/")
     inside = posixpath.normpath(target) if target not in ("", "/") else "/"
     for source in listed:
-        path = posixpath.normpath(source.lstrip("/")) if source.lstrip("/") else "."
+        path = posixpath.normpath(posixpath.join(context, source.lstrip("/")) or ".")
         if path == ".":
             yield Copied(inside, "")
         elif any(char in path for char in "*?["):

@@ -15,6 +15,7 @@ def image_table(found: Found, name: str, held: Held, names: Mapping[str, str]) -
     if reference is not None:
         _tag_directive(found, table, names)
     table.put("dockerfile", held.dockerfile, None)
+    _build(found, held, table)
     _python(held, table)
     paths = list(dict.fromkeys(one.text for one in held.python_path))
     if paths:
@@ -22,7 +23,7 @@ def image_table(found: Found, name: str, held: Held, names: Mapping[str, str]) -
     _environment(held, table)
     built = found.workflows.built
     if built and held.dockerfile not in built:
-        other, place = next(iter(built.items()))
+        other, place = next((path, ways[0].place) for path, ways in built.items())
         table.ask(
             "dockerfile", f"is it built at all? {place} builds {other}, and nothing here builds {held.dockerfile}"
         )
@@ -36,6 +37,32 @@ def image_table(found: Found, name: str, held: Held, names: Mapping[str, str]) -
         where = f"{outside.patch.place} applies {outside.patch.path} in {outside.folder}, which no checkout here is"
         table.ask("baked", f"a patch of which package? {where}")
     return table
+
+
+def _build(found: Found, held: Held, table: Table) -> None:
+    """How a workflow builds it, where there is one way."""
+    ways = found.workflows.built.get(held.dockerfile, [])
+    build = found.workflows.build_of(held.dockerfile)
+    if build is None:
+        if ways:
+            places = ", ".join(dict.fromkeys(str(one.place) for one in ways[:_SHOWN]))
+            table.ask(
+                "build-args",
+                f"which of the ways to build it is this image? {places} differ in arguments, target or context",
+            )
+        return
+    if build.context:
+        table.put("context", build.context, build.place)
+    if build.target is not None:
+        table.put("target", build.target, build.place)
+    known = {name: value for name, value in build.arguments if value is not None}
+    if known:
+        table.put("build-args", known, build.place)
+    unknown = [name for name, value in build.arguments if value is None]
+    if unknown:
+        table.ask(
+            "build-args", f"which values do {', '.join(unknown)} have? {build.place} passes what is not written there"
+        )
 
 
 def _reference(found: Found, name: str, held: Held, names: Mapping[str, str], table: Table) -> Reference | None:

@@ -124,13 +124,28 @@ class Reference(Struct, frozen=True):
     dockerfile: str | None = None
 
 
+class Build(Struct, frozen=True):
+    """How a workflow builds a Dockerfile. `context` is a folder of the project, "" for its top; an argument without a value
+    that is written there is None.
+    """
+
+    place: Place
+    context: str = ""
+    target: str | None = None
+    arguments: tuple[tuple[str, str | None], ...] = ()
+
+
 class Workflows(Struct):
     """What the workflows and scripts of a project say."""
 
     references: list[Reference] = field(default_factory=list)
-    built: dict[str, Place] = field(default_factory=dict)  # Dockerfiles that something builds
+    built: dict[str, list[Build]] = field(default_factory=dict)  # by the Dockerfile
     directives: dict[str, Place] = field(default_factory=dict)
     installs: list[Install] = field(default_factory=list)
-    targets: dict[str, Told] = field(default_factory=dict)  # Dockerfile -> the stage that is built
     unread: list[Place] = field(default_factory=list)  # those that are no YAML
     urls: dict[str, Told] = field(default_factory=dict)  # by the path of a checkout in an image
+
+    def build_of(self, dockerfile: str) -> Build | None:
+        """The one way in which a Dockerfile is built; None where there is none, or more than one."""
+        ways = {(one.context, one.target, one.arguments): one for one in reversed(self.built.get(dockerfile, ()))}
+        return next(iter(ways.values())) if len(ways) == 1 else None

@@ -1,14 +1,17 @@
 """What a project's workflows and scripts say: which images are built and used, which directives are read, how it is installed."""
 
+import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+from msgspec.structs import replace
 
 from regraft.core.drop_target import resolved
 from regraft.core.init_command import run_command
 from regraft.core.init_expand import Copied, Files, expand
 from regraft.core.init_shell import Shell
-from regraft.core.init_values import Held, Place, Reference, Told, Workflows
+from regraft.core.init_values import Build, Held, Place, Reference, Workflows
 from regraft.core.init_words import parted
 from regraft.core.manifest_texts import REPOSITORY, TAG
 from regraft.core.patterns import regex
@@ -23,6 +26,7 @@ _DIRECTIVE = regex(
 )
 _INPUT = regex(r"ci_[a-z0-9]+(?:_[a-z0-9]+)*_pr|ci_image_tag")
 _BUILD = frozenset({"-t", "--tag", "-f", "--file", "--target", "--build-arg", "--platform", "--label", "--cache-from", "--cache-to", "--progress", "--secret", "--ssh", "-o", "--output", "--build-context", "--network", "--builder", "--iidfile", "--metadata-file", "--isolation", "--layers"})  # fmt: skip
+_TAGS, _ARGS = ("-t", "--tag"), ("--build-arg",)
 _BUILDERS = frozenset({"docker", "podman", "buildah", "nerdctl"})
 
 
@@ -139,25 +143,25 @@ class _Reader:
                 self._script(run, own)
 
     def _pushed(self, step: Any, values: Mapping[str, str]) -> None:
-        """docker/build-push-action: `context`, `file`, `tags`, `target`."""
+        """docker/build-push-action: `context`, `file`, `tags`, `target`, `build-args`."""
         text = {
             key: self._put(value.value, values) for key, value in _pairs(_get(step, "with")) if value.id == "scalar"
         }
-        context = text.get("context", ".")
-        file = text.get("file") or resolved(context.strip("/") or ".", "Dockerfile")
-        place = self._place(step)
-        tags = re.split(r"[\s,]+", text.get("tags", ""))
-        self._built(file, tags, text.get("target"), place)
+        context = _folder(text.get("context", "."))
+        file = text.get("file") or posixpath.join(context, "Dockerfile")
+        arguments = [_argument(line) for line in text.get("build-args", "").splitlines() if line.strip()]
+        build = Build(self._place(step), context, text.get("target") or None, tuple(arguments))
+        self._built(file, re.split(r"[\s,]+", text.get("tags", "")), build)
 
-    def _built(self, file: str, tags: Iterable[str], target: str | None, place: Place) -> None:
+    def _built(self, file: str, tags: Iterable[str], build: Build) -> None:
         path = resolved("", file).lstrip("/")
         if path not in self._tracked:
             return
-        self._found.built.setdefault(path, place)
-        if target and "$" not in target:
-            self._found.targets.setdefault(path, Told(target, place))
+        if "$" in (build.target or "") or "$" in build.context:
+            build = replace(build, target=None, context="")
+        self._found.built.setdefault(path, []).append(build)
         for tag in tags:
-            self._reference(tag, place, dockerfile=path)
+            self._reference(tag, build.place, dockerfile=path)
 
     def _reference(
         self, text: str, place: Place, *, job: str | None = None, dockerfile: str | None = None, loose: bool = False
@@ -205,11 +209,29 @@ class _Reader:
                 continue
             options = parted(words[start:], _BUILD, "tf")
             file = options.last("-f", "--file")
-            context = options.operands[0].text if options.operands else "."
-            path = file.text if file is not None else resolved(context.strip("/") or ".", "Dockerfile")
-            tags = [value.text for name, value in options.options if name in ("-t", "--tag") and value is not None]
+            context = _folder(options.operands[0].text if options.operands else ".")
+            path = file.text if file is not None else posixpath.join(context, "Dockerfile")
+            named = {
+                name: [v.text for n, v in options.options if n in name and v is not None] for name in (_TAGS, _ARGS)
+            }
             target = options.last("--target")
-            self._built(path, tags, target.text if target is not None else None, at(command.span.start))
+            arguments = tuple(_argument(text) for text in named[_ARGS])
+            place = at(command.span.start)
+            self._built(path, named[_TAGS], Build(place, context, target.text if target else None, arguments))
+
+
+def _folder(text: str) -> str:
+    """A build context as a folder of the project; the top where it is none."""
+    if text.startswith(("/", "$", "{")) or ":" in text:
+        return ""
+    folder = posixpath.normpath(text)
+    return "" if folder == "." or folder.startswith("..") else folder
+
+
+def _argument(text: str) -> tuple[str, str | None]:
+    """`NAME=VALUE` as a build passes it; without a value that is written there, None."""
+    name, equals, value = text.strip().partition("=")
+    return name, value if equals and "$" not in value else None
 
 
 def _build_at(texts: Sequence[str]) -> int | None:

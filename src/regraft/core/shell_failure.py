@@ -38,7 +38,7 @@ def outcome(block: Block, failing: Sequence[Command], shell: Shell) -> tuple[Out
         status = run.node(block)
     except _Left as left:
         status = left.status
-    except _Unclear:
+    except (_Unclear, RecursionError):
         return "unclear", None
     if status:
         return "stops", None

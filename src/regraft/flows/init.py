@@ -157,9 +157,7 @@ class _Gathering:
         for path in self._named(_DOCKERFILE):
             data = self.read(path) if not path.lower().endswith(_NO_DOCKERFILE) else None
             if data is not None:
-                target = workflows.targets.get(path)
-                held = held_by(data, path, self._tracked, self.read, target.text if target else None)
-                found.held.append(held)
+                found.held.append(held_by(data, path, self._tracked, self.read, workflows.build_of(path)))
         self._patches(found)
         found.imported = self._imports(found)
         return found
