@@ -1,8 +1,9 @@
 """What goes of a workflow or a composite action when the patch goes: lines of a step's script, or the step."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -17,6 +18,12 @@ LIMIT = 1024 * 1024  # bytes
 
 _EXPRESSION = regex(rb"\$\{\{.*?\}\}", 16)  # DOTALL
 _SHELLS = ("bash", "sh")
+# A step by its id, or, without a name, every step: `steps.x`, `steps['x']`, `steps[...]`, `steps.*`, `toJSON(steps)`.
+_ASKED = regex(
+    r"(?<![\w.-])steps\s*(?:(?:\.\s*(?P<name>[A-Za-z_][\w-]*)|\[\s*'(?P<quoted>[^']*)'\s*\])(?:\s*\.\s*(?P<key>\w+))?|\.\s*\*|\[)"
+    r"|[(,]\s*steps\s*[,)]",
+    re.IGNORECASE,
+)
 _WORKSPACE = regex(rb"\$\{\{\s*github\.workspace\s*\}\}|\$\{?GITHUB_WORKSPACE\}?")
 
 
@@ -131,11 +138,22 @@ class _Document:
         if cut is None:
             return FileCut()
         globs = tuple(script.span(one, self._data) for one in cut.globs)
+        asked = self._asked(str(keys["id"].value)) if "id" in keys else None
         if cut.whole:
             item = self.item(step)
-            named = "id" in keys and f"steps.{keys['id'].value}." in self._text
-            return FileCut((item,) if item is not None and not named else (), globs)
+            return FileCut((item,) if item is not None and asked is None else (), globs)
+        if asked == "state":
+            return FileCut((), globs)
         return FileCut(tuple(script.span(one, self._data) for one in cut.spans), globs)
+
+    def _asked(self, name: str) -> Literal["outputs", "state"] | None:
+        """What something else in the file asks of the step with this id: its outputs alone, or how it went. Ids ignore case."""
+        found = set()
+        for match in _ASKED.finditer(self._text):
+            one = match["name"] or match["quoted"]
+            if one is None or one.lower() == name.lower():
+                found.add((match["key"] or "").lower() == "outputs")
+        return None if not found else "outputs" if all(found) else "state"
 
     def _script(self, node: Any) -> _Script | None:
         start, stop = self._byte(node.start_mark.index), self._byte(node.end_mark.index)
