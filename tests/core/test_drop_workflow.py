@@ -115,3 +115,19 @@ def test_patterns_are_told_and_stay() -> None:
     found = cut_workflow(text.encode(), TARGET)
     assert found.spans == ()
     assert [text[slice(*one)] for one in found.globs] == ["docker/amd/*.patch"]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        f'      - run: |\n          git apply {PATCH}\n          git commit -am "patch"\n          make\n',
+        f"      - run: git apply {PATCH}\n      - run: git commit -am x\n",
+    ],
+)
+def test_a_commit_that_would_have_nothing_to_record_keeps_its_step(steps: str) -> None:
+    assert cut(HEAD + steps) == HEAD + steps
+
+
+def test_a_commit_of_another_job_is_no_matter() -> None:
+    after = "  b:\n    steps:\n      - run: git commit -am x\n"
+    assert cut(f"{HEAD}      - run: git apply {PATCH}\n{after}") == HEAD + after

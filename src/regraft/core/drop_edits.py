@@ -7,6 +7,7 @@ from regraft.core.dockerfile_text import read_dockerfile
 from regraft.core.drop_dockerfile import cut_dockerfile
 from regraft.core.drop_layout import Layout
 from regraft.core.drop_lists import cut_manifest, cut_series
+from regraft.core.drop_records import left_empty, may_record
 from regraft.core.drop_shell import cut_shell
 from regraft.core.drop_target import PROJECT, UNKNOWN, Target, Where
 from regraft.core.drop_values import FileCut, Mention, MentionKind
@@ -62,7 +63,11 @@ def _cut_script(data: bytes, target: Target) -> FileCut:
         return FileCut()
     where = Where(target, UNKNOWN, {f"{PROJECT}/{target.path}"}, loose=True)
     cut = cut_shell(data, Layout(data), where)
-    return FileCut(cut.spans, cut.globs, empty=cut.whole) if cut is not None else FileCut()
+    if cut is None:
+        return FileCut()
+    if may_record(data) and left_empty([("", data, cut.spans)]):
+        return FileCut(globs=cut.globs)
+    return FileCut(cut.spans, cut.globs, empty=cut.whole)
 
 
 def find_mentions(path: str, before: bytes, after: bytes, cut: FileCut, target: Target) -> list[Mention]:

@@ -2,12 +2,13 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
 
 from regraft.core.drop_layout import Layout
+from regraft.core.drop_records import left_empty, may_record
 from regraft.core.drop_shell import cut_shell
 from regraft.core.drop_target import PROJECT, Target, Where, resolved
 from regraft.core.drop_values import FileCut
@@ -51,6 +52,15 @@ class _Script(Struct, frozen=True):
             return Span(line_start(data, start), stop if stop == self.stop else line_start(data, stop))
         return Span(start, stop)
 
+    def inside(self, spans: Sequence[Span]) -> list[Span]:
+        """Spans of the file as those of the text."""
+        return [Span(self._back(one.start), self._back(one.stop)) for one in spans]
+
+    def _back(self, at: int) -> int:
+        line = max(bisect_right(self.places, at) - 1, 0)
+        stop = self.starts[line + 1] if line + 1 < len(self.starts) else len(self.text)
+        return min(max(at - self.places[line], 0) + self.starts[line], stop)
+
 
 def cut_workflow(data: bytes, target: Target) -> FileCut:
     """What to cut out of a workflow. Nothing where it is no YAML, or is larger than `LIMIT`."""
@@ -63,9 +73,12 @@ def cut_workflow(data: bytes, target: Target) -> FileCut:
     globs: list[Span] = []
     for steps in document.step_lists():
         gone: list[Span] = []
-        for step in steps.value:
-            part = document.step(step, target)
-            globs += part.globs
+        parts = [document.step(step, target) for step in steps.value]
+        globs += (span for part in parts for span in part.globs)
+        kept = left_empty(document.scripts(steps.value, parts)) if may_record(data) else set()
+        for number, (step, part) in enumerate(zip(steps.value, parts, strict=True)):
+            if number in kept:
+                continue
             if part.spans and part.spans[0] == document.item(step):
                 gone.append(part.spans[0])
             else:
@@ -121,8 +134,17 @@ class _Document:
             elif node.id == "sequence":
                 waiting += node.value
 
+    def scripts(self, steps: Sequence[Any], parts: Sequence[FileCut]) -> Iterator[tuple[int, bytes, list[Span] | None]]:
+        """Each step's script, with what goes of it."""
+        for number, (step, part) in enumerate(zip(steps, parts, strict=True)):
+            run = _keys(step).get("run")
+            script = self._script(run) if run is not None and run.id == "scalar" else None
+            if script is not None:
+                whole = bool(part.spans) and part.spans[0] == self.item(step)
+                yield number, _masked(script.text), None if whole else script.inside(part.spans)
+
     def step(self, step: Any, target: Target) -> FileCut:
-        keys = {key.value: value for key, value in step.value if key.id == "scalar"} if step.id == "mapping" else {}
+        keys = _keys(step)
         run = keys.get("run")
         shell = keys.get("shell")
         if run is None or run.id != "scalar" or (shell is not None and not str(shell.value).startswith(_SHELLS)):
@@ -214,6 +236,10 @@ class _Document:
         """By reading the result: it is YAML, and everything but scripts and steps is what it was."""
         after = _Document.of(edited(self._data, [Edit(span) for span in spans]))
         return after is not None and _without_runs(after._root) == _without_runs(self._root, self, spans)  # noqa: SLF001 - of its own kind
+
+
+def _keys(step: Any) -> dict[str, Any]:
+    return {key.value: value for key, value in step.value if key.id == "scalar"} if step.id == "mapping" else {}
 
 
 def _masked(text: bytes) -> bytes:
