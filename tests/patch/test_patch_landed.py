@@ -49,3 +49,46 @@ def test_once_it_was_taken_back_it_applies_again(landed: Any, lines: Lines) -> N
 def test_once_it_was_rewritten_it_is_a_conflict(landed: Any, lines: Lines) -> None:
     landed.upstream.commit({"a.py": lines(l20="another fix", l21="edited")}, "Rewrite it")
     assert landed.row("status")["state"] == "conflict"
+
+
+HEAD = "".join(f"# head {number}\n" for number in range(10))
+TWIN = "def a():\n    x = load()\n    check(x)\n    use(x)\n    return x\n\n\n"
+OTHER = "def b():\n    x = load()\n    use(x)\n    return x\n\n\n"
+TAIL = "tail\n" * 5
+
+
+def without_names(patch: str) -> str:
+    return "".join(line for line in patch.splitlines(keepends=True) if not line.startswith(("diff", "index")))
+
+
+def test_a_twin_function_that_always_had_the_line_is_no_proof_once_the_other_one_was_rewritten(lab: Any) -> None:
+    """No index line names the file that the patch was made on. The result stands in `a`, where it stood all along."""
+    base = HEAD + TWIN + OTHER + TAIL
+    fixed = base.replace(OTHER, OTHER.replace("    use", "    check(x)\n    use"))
+    lab.upstream.commit({"f.py": base}, "Begin")
+    lab.carry({"p/a.patch": without_names(lab.diff({"f.py": base}, {"f.py": fixed}, "-U1"))})
+    assert lab.row("status")["state"] == "conflict"
+    lab.upstream.commit({"f.py": base.replace(OTHER, "def b():\n    return 3\n\n\n")}, "Rewrite b")
+    row = lab.row("why", "a.patch")
+    assert row["state"] == "conflict"
+    assert "its result stood there before" in row["reason"]
+    assert row["action"] != "drop"
+    lab.upstream.commit({"g.py": "x\n"}, "Something else")
+    lab.upstream.commit({"f.py": fixed}, "Take the fix (#7)")
+    row = lab.row("status")
+    assert (row["state"], row["culprit"]["subject"]) == ("already-there", "Take the fix (#7)")
+
+
+def test_a_line_taken_out_of_one_function_and_put_into_another_was_taken_back(lab: Any) -> None:
+    between = "".join(f"# between {number}\n" for number in range(12))
+    f, g = (f"def {name}(x):\n    y = load_{name}(x)\n    z = use(y)\n    return z\n" for name in "fg")
+    base, fixed = HEAD + f + between + g + TAIL, f.replace("    z =", "    check(y)\n    z =")
+    lab.upstream.commit({"f.py": base}, "Begin")
+    lab.carry({"p/a.patch": lab.diff({"f.py": base}, {"f.py": base.replace(f, fixed)})})
+    lab.upstream.commit({"f.py": base.replace(f, fixed)}, "Take the fix")
+    assert lab.row("status")["state"] == "already-there"
+    undone = HEAD + f.replace("use(y)", "use(y, 1)") + between + g.replace("    z =", "    check(y)\n    z =") + TAIL
+    lab.upstream.commit({"f.py": undone}, "Check in g")
+    row = lab.row("why", "a.patch")
+    assert (row["state"], row["culprit"]["subject"]) == ("conflict", "Check in g")
+    assert row["action"] != "drop"
