@@ -186,3 +186,39 @@ def test_hostile_subjects_and_lines_are_shown_harmless(fused: Any) -> None:
     assert "\x1b" not in out
     assert "##[" not in out
     assert not any(line.startswith("::") for line in out.splitlines())
+
+
+NEVER = {
+    "a misspelt path": "--- a/private/attention.py\n+++ b/private/attention.py\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n",
+    "a new file described as a change": "--- a/attention.py\n+++ b/attention.py\n@@ -0,0 +1 @@\n+x\n",
+}
+
+
+@pytest.mark.parametrize("patch", NEVER.values(), ids=NEVER)
+def test_a_target_that_never_existed_did_not_go(lab: Any, lines: Lines, patch: str) -> None:
+    lab.upstream.commit({"f.py": lines()}, "Begin")
+    lab.upstream.commit({"f.py": lines(l1="x")}, "Go on")
+    lab.carry({"p/a.patch": patch})
+    row = lab.row("why", "a.patch")
+    assert (row["state"], row["action"]) == ("target-gone", "by-hand")
+    assert any("nothing took" in ground and "in all of its history" in ground for ground in row["grounds"])
+
+
+def test_a_file_that_comes_later_did_not_go(lab: Any, lines: Lines) -> None:
+    old = lab.upstream.commit({"f.py": lines()}, "Begin")
+    lab.upstream.tag("old", old)
+    new = lab.upstream.commit({"attention.py": lines()}, "Add it")
+    lab.carry({"p/a.patch": lab.diff({"attention.py": lines()}, {"attention.py": lines(l20="x")})})
+    row = lab.row("why", "a.patch", "--at", "old")
+    assert (row["state"], row["action"]) == ("target-gone", "by-hand")
+    assert row["grounds"][0] == f"it fits dep from {new[:12]} on"
+
+
+def test_of_two_targets_that_went_one_after_the_other_both_went(lab: Any, lines: Lines) -> None:
+    files = {"attention.py": lines(), "rotary.py": lines(), "f.py": "x\n"}
+    lab.upstream.commit(files, "Begin")
+    lab.carry({"p/a.patch": lab.diff(files, {"attention.py": lines(l20="x"), "rotary.py": lines(l20="x")})})
+    lab.upstream.commit({"attention.py": None}, "Take one away")
+    assert lab.row("why", "a.patch")["action"] != "drop"
+    lab.upstream.commit({"rotary.py": None}, "Take the other away")
+    assert lab.row("why", "a.patch")["action"] == "drop"

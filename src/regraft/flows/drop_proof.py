@@ -27,6 +27,10 @@ class JudgedProof(Struct, frozen=True):
 
     def _evidence(self, row: Row, case: Case) -> Evidence:
         ref = row.ref if self.at else case.name or row.ref
-        referred = row.advice.action != "drop" if row.state == "target-gone" else None
+        reason, referred = row.reason, None
+        if row.state == "target-gone":
+            found = row.advice.references.found if row.advice.references is not None else ()
+            referred = False if row.advice.action == "drop" else bool(found) or None
+            reason = "; ".join(row.advice.grounds)
         commit = None if row.release else row.commit
-        return Evidence(row.image, row.dependency, ref, commit, row.state, row.reason, referred, row.release)
+        return Evidence(row.image, row.dependency, ref, commit, row.state, reason, referred, row.release)

@@ -7,6 +7,7 @@ from msgspec import Struct, field
 from regraft.core.objects import Commit
 from regraft.core.patch_health import Action, Advice
 from regraft.core.patch_history import Culprit, SeriesHistory, Turn
+from regraft.core.patch_verdict import some
 from regraft.core.plan import PatchState
 from regraft.core.references import References, in_paths, sorted_out, wanted
 from regraft.core.trees import shown
@@ -51,14 +52,21 @@ class Adviser(Struct):
             return Advice("drop", tuple(_landed(case, index)), said)
         gone = state == "target-gone"
         references = refer(case, index, gone=gone) if gone or self.thorough else None
-        if gone and references is not None and dead(case, index, references):
+        never = never_there(case, index) if gone else []
+        if gone and references is not None and not never and dead(case, index, references):
             ground = f"what it edits is gone, and nothing at {case.called(case.commit)} refers to it"
             return Advice("drop", (ground,), said, references)
         action, grounds = self._mend(case, index, state)
         if gone and references is not None and references.found:
             found, at = len(references.found), case.called(case.commit)
-            some = f"{found} place{'s' if found > 1 else ''} at {at} still refer{'' if found > 1 else 's'} to what it edits"
-            grounds = (*grounds, some)
+            refers = f"{found} place{'s' if found > 1 else ''} at {at} still refer{'' if found > 1 else 's'} to what it edits"
+            grounds = (*grounds, refers)
+        if never:
+            looked = "in all of its history" if case.history.reaches else "in the history that was looked through"
+            grounds = (
+                *grounds,
+                f"nothing took {some([shown(one) for one in never])} away {looked}: that it is not there is no proof",
+            )
         return Advice(action, grounds, said, references)
 
     def _mend(self, case: Case, index: int, state: PatchState) -> tuple[Action, tuple[str, ...]]:
@@ -157,6 +165,20 @@ def dead(case: Case, index: int, references: References) -> bool:
     tree, source = case.tree, case.upstream.source
     there = any(source.version(tree, path) is not None for path in case.texts[index].touched)
     return not (there or references.found or not references.words or moves(case, index, tree))
+
+
+def never_there(case: Case, index: int) -> list[bytes]:
+    """The files that the patch edits, and that no commit took away of the history that was looked through.
+
+    A path may be misspelt, a new file described as a change, or the file may come later: none of that is a target that went.
+    """
+    source, tree = case.upstream.source, case.tree
+    absent = [path for one in case.texts[index].sections if source.version(tree, path := one.old_path) is None]
+    if not absent:
+        return []
+    line = source.line(case.commit, absent, last=max(case.history.commits, 1))
+    took = {one.path for touch in line.touches for one in touch.changes if one.old is not None}
+    return [path for path in dict.fromkeys(absent) if path not in took]
 
 
 def last_fit(case: Case, index: int) -> Commit | None:
