@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from regraft.core.objects import Commit
 from regraft.core.patch_health import Action, Advice
@@ -12,6 +13,7 @@ from regraft.core.plan import PatchState
 from regraft.core.references import References, in_paths, sorted_out, wanted
 from regraft.core.trees import shown
 from regraft.core.versions import is_same
+from regraft.flows.patch_built import Built, Elsewhere
 from regraft.flows.patch_judging import Case, Judging, Progress, read_series
 from regraft.flows.patch_remarks import remarks
 from regraft.flows.patch_renew import Renewed, moves, renew
@@ -32,16 +34,35 @@ class Later(Struct, frozen=True):
 class Adviser(Struct):
     """`baked` tells the commit, or of a package the version, that an image holds; None where that is not known.
 
-    `thorough`: look for what refers to the files that a patch edits also where they are there.
+    `thorough`: look for what refers to the files that a patch edits also where they are there. `built`: what else a patch
+    has to be needless at, before it is called so.
     """
 
     baked: dict[tuple[str, str], str | None]
     progress: Progress
     thorough: bool = False
+    built: Elsewhere = lambda _case: ()
     _later: dict[object, SeriesHistory] = field(default_factory=dict)
 
     def advise(self, case: Case, index: int) -> Advice:
         """Raises what reading objects and walking history raise."""
+        advice = self.alone(case, index)
+        if advice.action != "drop":
+            return advice
+        needed = tuple(said for one in self.built(case) if (said := self._needed(one, index)) is not None)
+        return replace(advice, action="nothing", grounds=(*needed, *advice.grounds[:1])) if needed else advice
+
+    def _needed(self, one: Built, index: int) -> str | None:
+        """Why what is built there may not do without the patch."""
+        if one.case is None:
+            return f"keep it: {one.what} is built, and what it has cannot be told: {one.why}"
+        if self.alone(one.case, index).action == "drop":
+            return None
+        state = one.case.history.patches[index].now.state
+        return f"keep it: {one.what} is built, and it is not there yet: {state} at {one.case.called(one.case.commit)}"
+
+    def alone(self, case: Case, index: int) -> Advice:
+        """What to do at this ref, whatever else is built."""
         state = case.history.patches[index].now.state
         said = tuple(remarks(case, index))
         if state == "applies":

@@ -46,7 +46,7 @@ def _below(row: Row, *, hunks: bool) -> Iterator[str]:
         yield row.reason
     if row.culprit is not None and row.state != "applies":
         yield f"since {culprit_text(row.culprit)}"
-    if row.advice.action != "nothing":
+    if row.advice.action != "nothing" or row.state != "applies":
         yield f"-> {WORDS[row.advice.action]}: {row.advice.grounds[0]}"
     if hunks:
         yield from _hunk_lines(row)
