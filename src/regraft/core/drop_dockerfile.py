@@ -104,7 +104,7 @@ class _Reader:
     def __init__(self, read: Dockerfile, path: str, target: Target) -> None:
         self._read = read
         self._target = target
-        self._contexts = dict.fromkeys(("", posixpath.dirname(path)))
+        self._contexts = dict.fromkeys(("", posixpath.dirname(path), target.root.rstrip("/")))
         self._stages: dict[str, _Stage] = {}
         self._stage = _Stage(WORKDIR)
         self.brings = False  # whether any instruction brings the patch into the image

@@ -19,6 +19,7 @@ LIMIT = 1024 * 1024  # bytes
 
 _EXPRESSION = regex(rb"\$\{\{.*?\}\}", 16)  # DOTALL
 _SHELLS = ("bash", "sh")
+_TEXTS = frozenset({"name", "run-name", "description", "on"})
 # A step by its id, or, without a name, every step: `steps.x`, `steps['x']`, `steps[...]`, `steps.*`, `toJSON(steps)`.
 _ASKED = regex(
     r"(?<![\w.-])steps\s*(?:(?:\.\s*(?P<name>[A-Za-z_][\w-]*)|\[\s*'(?P<quoted>[^']*)'\s*\])(?:\s*\.\s*(?P<key>\w+))?|\.\s*\*|\[)"
@@ -89,6 +90,15 @@ def cut_workflow(data: bytes, target: Target) -> FileCut:
     return cut if not cut.spans or document.proved(cut.spans) else FileCut(globs=cut.globs)
 
 
+def run_spans(data: bytes) -> list[Span]:
+    """Where a workflow runs something, or hands it to what does: all but names, descriptions and what starts it.
+
+    All of it where it cannot be read.
+    """
+    document = _Document.of(data) if len(data) <= LIMIT else None
+    return [Span(0, len(data))] if document is None else merged(document.values())
+
+
 class _Document:
     def __init__(self, data: bytes, text: str, root: Any, anchors: list[int]) -> None:
         self._data = data
@@ -116,6 +126,25 @@ class _Document:
     def _byte(self, index: int) -> int:
         """The byte at which a character stands."""
         return index if self._wide is None else len(self._text[:index].encode())
+
+    def values(self) -> Iterator[Span]:
+        """The scalars that are no names of things."""
+        seen: set[int] = set()
+        waiting = [] if self._root is None else [self._root]
+        while waiting:
+            node = waiting.pop()
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            if node.id == "scalar":
+                start = self._byte(node.start_mark.index)
+                yield Span(
+                    line_stop(self._data, start) if node.style in ("|", ">") else start, self._byte(node.end_mark.index)
+                )
+            elif node.id == "sequence":
+                waiting += node.value
+            else:
+                waiting += (value for key, value in node.value if key.id != "scalar" or key.value not in _TEXTS)
 
     def step_lists(self) -> Iterator[Any]:
         """The list below each key `steps`, each once, whatever refers to it."""

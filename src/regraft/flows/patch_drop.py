@@ -4,6 +4,8 @@ import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from regraft.core.drop_edits import cut_file, find_mentions, kind_of
 from regraft.core.drop_target import Target
 from regraft.core.drop_values import Change, Drop, Evidence, FileCut, Mention
@@ -81,11 +83,12 @@ def plan_drop(patch: str, files: TrackedFiles, proof: Proof | None, manifest: Ma
         mentions += [] if b"\0" in data[:8000] else find_mentions(name, data, after, cut, target)
     changes.append(Change(path, digest, None))
     uses = tuple(one for one in mentions if one.kind == "use" and kind_of(one.path, b"", target) != "manifest")
-    remarks = [*_remarks(target, changes, mentions, uses, cuts, unread=len(tracked) - read)]
+    sha256 = Sha256(hashlib.sha256(digest).hexdigest())
+    drop = Drop(patch, sha256, evidence, proof is not None, tuple(changes), tuple(mentions), uses=uses)
+    remarks = [*_remarks(target, drop, cuts, unread=len(tracked) - read)]
     if path in links:
         remarks.append(f"it is a link: {links[path]}, which it leads to, stays")
-    sha256 = Sha256(hashlib.sha256(digest).hexdigest())
-    return Drop(patch, sha256, evidence, proof is not None, tuple(changes), tuple(mentions), tuple(remarks), uses)
+    return replace(drop, remarks=tuple(remarks))
 
 
 def _target(
@@ -149,24 +152,13 @@ def _needed(one: Evidence) -> str:
     return f"{state}: {one.reason}" if one.reason else state
 
 
-def _remarks(
-    target: Target,
-    changes: Sequence[Change],
-    mentions: Sequence[Mention],
-    uses: Sequence[Mention],
-    cuts: Mapping[str, FileCut],
-    *,
-    unread: int,
-) -> Iterator[str]:
-    running = [one for one in changes if one.after is not None and _runs(one, target)]
-    if not running and not uses and not any(one.kind == "pattern" for one in mentions):
+def _remarks(target: Target, drop: Drop, cuts: Mapping[str, FileCut], *, unread: int) -> Iterator[str]:
+    running = [one for one in drop.changes if one.after is not None and _runs(one, target)]
+    if not running and not drop.uses and not any(one.kind == "pattern" for one in drop.mentions):
         yield "no Dockerfile, workflow or script applies it"
     if len(running) > 1:
         places = ", ".join(f"{one.path}:{one.lines[0]}" for one in running)
         yield f"it was used in {len(running)} files: {places}"
-    if uses:
-        places = ", ".join(dict.fromkeys(f"{one.path}:{one.line}" for one in uses))
-        yield f"this still needs the file, and could not be edited safely: {places}"
     for path, cut in cuts.items():
         if cut.empty:
             yield f"nothing of use is left in {path}"
