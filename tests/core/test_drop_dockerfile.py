@@ -224,6 +224,7 @@ RECORDED = [
     f"RUN {APPLY} && git add -A && sudo git -c user.name=x commit -qm patched && make\n",
     f"RUN {APPLY} && ! git diff --quiet && make\n",
     "RUN patch -p1 < /tmp/m.patch\nRUN git commit -am patched\n",
+    f"RUN cd /a && git apply /o.patch && sed -i s/a/b/ /etc/hosts\nRUN cd /b && {APPLY} && git commit -am patched\n",
     f"RUN git apply /x.patch && git commit -am x && {APPLY} && git commit -am y\n",
     f"RUN <<EOF\nset -e\n{APPLY}\ngit commit -am patched\nmake\nEOF\n",
 ]

@@ -23,12 +23,13 @@ def may_record(data: bytes) -> bool:
 def left_empty(scripts: Iterable[tuple[Key, bytes, Sequence[Span] | None]]) -> set[Key]:
     """The scripts whose cuts leave a later command nothing to record. They run one after another, in this order.
 
-    Each comes with the spans of its text that go; None: all of it does. A change that stays in between is enough to record.
+    Each comes with the spans of its text that go; None: all of it does. Another patch
+    that stays in the same script is enough to record; what other scripts change may lie elsewhere.
     """
     found: set[Key] = set()
     gone: set[Key] = set()
-    changed = False
     for key, text, spans in scripts:
+        changed = False
         block = read_shell(text)
         for command in commands_of(block) if block is not None else ():
             act = _act(command)
@@ -50,8 +51,6 @@ def _act(command: Command) -> Act | None:
     name = words[0].text.rpartition("/")[2]
     if name == "patch":
         return None if texts & _LOOKS else "change"
-    if name == "sed":
-        return "change" if any(text.startswith(("-i", "--in-place")) for text in texts) else None
     at = git_words(words[1:]) if name == "git" else None
     match words[1 + at].text if at is not None else None:
         case "apply":
