@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from regraft.core.hunk_state import judge_hunks
 from regraft.core.objects import Commit
 from regraft.core.patch_health import Action, Advice
 from regraft.core.patch_history import Culprit, SeriesHistory, Turn
@@ -116,7 +117,15 @@ class Adviser(Struct):
     def _stuck(self, case: Case, index: int, why: str) -> tuple[Action, tuple[str, ...]]:
         dependency = case.carrier.dependency
         grounds = [f"no refresh can be proved: {why}"]
+        if kept := moved_with(case, index):
+            return "by-hand", (
+                f"its change stands in {some(kept)}, where its target went: look, then drop it",
+                *grounds,
+            )
         fitted = last_fit(case, index)
+        turns = case.history.patches[index].turns
+        if turns and (turns[0].before.state, turns[0].after.state) == ("already-there", "target-gone"):
+            return "by-hand", ("its change had landed when its target went: look whether it is needed", *grounds)
         if fitted is not None:
             grounds.append(f"it fitted up to {_named(case, fitted)}")
         follows = case.name is not None and case.name == f"refs/heads/{dependency.branch}"
@@ -200,6 +209,21 @@ def never_there(case: Case, index: int) -> list[bytes]:
     line = source.line(case.commit, absent, last=max(case.history.commits, 1))
     took = {one.path for touch in line.touches for one in touch.changes if one.old is not None}
     return [path for path in dict.fromkeys(absent) if path not in took]
+
+
+def moved_with(case: Case, index: int) -> list[str]:
+    """Where the files went that the patch edits, if its whole change stands there."""
+    tree, source, text = case.tree, case.upstream.source, case.texts[index]
+    moved = moves(case, index, tree)
+    found = []
+    for section in text.sections:
+        path = moved.get(section.old_path)
+        there = source.version(tree, path) if path is not None else None
+        content = source.blob(there.oid) if there is not None else None
+        if path is None or content is None or judge_hunks(content, section.hunks).state != "already-there":
+            return []
+        found.append(shown(path))
+    return found
 
 
 def last_fit(case: Case, index: int) -> Commit | None:

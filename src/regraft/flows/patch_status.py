@@ -108,6 +108,7 @@ def _row(case: Case, index: int, adviser: Adviser, ports: Ports) -> Row:
         case.history.commits,
         case.history.reaches,
         case.called(case.commit) if case.upstream.releases else None,
+        case.history.cut,
     )
 
 
