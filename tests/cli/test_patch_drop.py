@@ -135,6 +135,58 @@ def test_a_target_that_something_still_refers_to_is_no_proof(project: Path) -> N
     assert "something there still refers to what it edits" in done.stderr
 
 
+@pytest.mark.parametrize("how", [(), ("--dry-run",), ("--commit",)])
+def test_a_use_that_is_left_stops_it_until_it_is_said_to_be_left(project: Path, how: tuple[str, ...]) -> None:
+    commit(project, {"Makefile": "x:\n\tgit apply fixes/one.patch\n", "docker/Dockerfile": DOCKERFILE + "RUN bash -c 'cat /p/one.patch'\n"})  # fmt: skip
+    done = drop(project, "fixes/one.patch", *how)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "  Makefile:2:12: use: git apply fixes/one.patch" in done.stdout.splitlines()
+    assert "  docker/Dockerfile:7:18: use: RUN bash -c 'cat /p/one.patch'" in done.stdout.splitlines()
+    assert done.stdout.splitlines()[-1].startswith("nothing was written: 2 uses are left")
+    assert git(project, "status", "--short") == git(project, "branch", "--list", "drop-*") == ""
+    told = json.loads(drop(project, "fixes/one.patch", *how, "--format", "json").stdout)
+    assert (told["written"], [(one["path"], one["was"]) for one in told["uses"]]) == (False, [("Makefile", 2), ("docker/Dockerfile", 7)])  # fmt: skip
+    assert drop(project, "fixes/one.patch", "--leave-uses", *how).returncode == 0
+    written = how != ("--dry-run",)
+    assert (git(project, "status", "--short") + git(project, "branch", "--list", "drop-*") != "") == written
+
+
+@pytest.mark.parametrize("how", ["work tree", "commit"])
+def test_links_of_the_project_are_followed(project: Path, how: str) -> None:
+    (project / "docker/Dockerfile").rename(project / "docker/df")
+    (project / "Dockerfile").symlink_to("docker/df")
+    (project / "fixes/one.patch").rename(project / "real.txt")
+    (project / "fixes/one.patch").symlink_to("../real.txt")
+    (project / "away").symlink_to("/etc/passwd")
+    commit(project, {})
+    done = drop(project, "one.patch", *(("--commit",) if how == "commit" else ()))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "note: it is a link: real.txt, which it leads to, stays" in done.stdout
+    if how == "commit":
+        git(project, "checkout", "--quiet", "drop-one")
+    assert (project / "Dockerfile").is_symlink()
+    assert "one.patch" not in (project / "Dockerfile").read_text()
+    assert not (project / "fixes/one.patch").is_symlink()
+    assert (project / "real.txt").exists()
+
+
+@pytest.mark.parametrize("how", ["work tree", "commit"])
+def test_a_project_below_the_top_of_its_repository(project: Path, how: str) -> None:
+    (project / ".git").rename(project.parent / ".git")
+    (project.parent / ".gitignore").write_text("/upstream\n/home\n")
+    workflow = "on: push\njobs:\n  a:\n    steps:\n      - run: git apply project/fixes/one.patch\n      - run: make\n"
+    commit(project.parent, {".github/workflows/x.yml": workflow})
+    done = drop(project, "one.patch", *(("--commit",) if how == "commit" else ()))
+    assert done.returncode == 0, done.stdout + done.stderr
+    changed = git(project.parent, "diff", "--name-only", "main", *(("drop-one",) if how == "commit" else ()))
+    assert changed.split() == [
+        ".github/workflows/x.yml",
+        "project/docker/Dockerfile",
+        "project/fixes/one.patch",
+        "project/regraft.toml",
+    ]
+
+
 def test_a_dry_run_shows_and_writes_nothing(project: Path) -> None:
     done = drop(project, "fixes/one.patch", "--dry-run")
     assert done.returncode == 0
@@ -251,7 +303,15 @@ def test_the_same_for_machines(project: Path) -> None:
         ("fixes/one.patch", True, []),
     ]
     [mention] = found["mentions"]
-    assert mention == {"path": "README.md", "line": 1, "column": 5, "kind": "text", "text": "See fixes/one.patch."}
+    assert mention == {
+        "path": "README.md",
+        "line": 1,
+        "column": 5,
+        "kind": "text",
+        "text": "See fixes/one.patch.",
+        "was": 1,
+    }
+    assert found["uses"] == []
     assert [one["state"] for one in found["evidence"]] == ["already-there"]
     refused = drop(project, "README.md", "--format", "json")
     assert json.loads(refused.stdout)["error"]["code"] == "no-proof" if refused.returncode == 1 else "not-a-patch"

@@ -216,3 +216,36 @@ def test_every_byte_of_the_neighbours_stays(parts: list[str], end: str) -> None:
     kept = [one for one in whole if "/tmp/m.patch" not in one]
     before, after = ("".join(f"{one}\n" for one in some).replace("\n", end) for some in (whole, kept))
     assert cut(before.encode()) == after
+
+
+APPLY = "git apply /tmp/m.patch"
+RECORDED = [
+    f"RUN {APPLY} && git commit -am patched && make\n",
+    f"RUN {APPLY} && git add -A && sudo git -c user.name=x commit -qm patched && make\n",
+    f"RUN {APPLY} && ! git diff --quiet && make\n",
+    "RUN patch -p1 < /tmp/m.patch\nRUN git commit -am patched\n",
+    f"RUN cd /a && git apply /o.patch && sed -i s/a/b/ /etc/hosts\nRUN cd /b && {APPLY} && git commit -am patched\n",
+    f"RUN git apply /x.patch && git commit -am x && {APPLY} && git commit -am y\n",
+    f"RUN <<EOF\nset -e\n{APPLY}\ngit commit -am patched\nmake\nEOF\n",
+]
+
+
+@pytest.mark.parametrize("run", RECORDED)
+def test_a_commit_that_would_have_nothing_to_record_keeps_what_it_records(run: str) -> None:
+    assert cut(BRING + run) == "FROM x\n" + run
+
+
+@pytest.mark.parametrize(
+    ("run", "left"),
+    [
+        (
+            f"RUN {APPLY} && git apply /o.patch && git commit -am both\n",
+            "RUN git apply /o.patch && git commit -am both\n",
+        ),
+        (f"RUN {APPLY} && git commit --allow-empty -am x\n", "RUN git commit --allow-empty -am x\n"),
+        (f"RUN git apply /o.patch && git commit -am x && {APPLY}\n", "RUN git apply /o.patch && git commit -am x\n"),
+        ("RUN git am /tmp/m.patch && make commit\n", "RUN make commit\n"),
+    ],
+)
+def test_a_commit_that_still_has_something_to_record_is_no_matter(run: str, left: str) -> None:
+    assert cut(BRING + run) == "FROM x\n" + left

@@ -68,6 +68,37 @@ def test_what_is_not_plain_stays(text: str) -> None:
     assert cut(text) == text
 
 
+@pytest.mark.parametrize(
+    "asks",
+    [
+        "steps.AP2.outcome == 'success'",
+        "steps['ap2'].outcome == 'success'",
+        "steps[ 'Ap2' ].conclusion == 'success'",
+        "steps[matrix.which].outcome == 'success'",
+        "contains(steps.*.outcome, 'failure')",
+        "contains(toJSON(steps), 'x')",
+    ],
+)
+def test_a_step_that_something_else_asks_about_stays_as_it_is(asks: str) -> None:
+    for run in (f"git apply {PATCH}", f"git apply {PATCH} && make"):
+        text = f"{HEAD}      - id: ap2\n        run: {run}\n      - if: {asks}\n        run: make test\n"
+        assert cut(text) == text
+
+
+def test_a_step_that_is_asked_for_its_outputs_keeps_what_makes_them() -> None:
+    after = "      - if: steps.ap.outputs.ok\n        run: make\n"
+    whole = f"{HEAD}      - id: ap\n        run: git apply {PATCH}\n{after}"
+    assert cut(whole) == whole
+    part = f"{HEAD}      - id: ap\n        run: git apply {PATCH} && echo ok=1 >> $GITHUB_OUTPUT\n{after}"
+    assert cut(part) == part.replace(f"git apply {PATCH} && ", "")
+
+
+def test_a_step_that_is_asked_for_nothing_goes_beside_one_that_is() -> None:
+    other = "      - id: ap\n        run: make\n      - if: steps.ap.outcome == 'success'\n        run: x\n"
+    step = f"      - id: ap2\n        run: git apply {PATCH}\n"
+    assert cut(HEAD + step + other) == HEAD + other
+
+
 def test_a_composite_action_and_an_anchor_elsewhere() -> None:
     text = f"runs:\n  using: composite\n  env: &e {{A: 1}}\n  steps:\n    - run: git apply {PATCH}\n      shell: bash\n    - run: x\n      env: *e\n"
     assert cut(text) == text.replace(f"    - run: git apply {PATCH}\n      shell: bash\n", "")
@@ -84,3 +115,19 @@ def test_patterns_are_told_and_stay() -> None:
     found = cut_workflow(text.encode(), TARGET)
     assert found.spans == ()
     assert [text[slice(*one)] for one in found.globs] == ["docker/amd/*.patch"]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        f'      - run: |\n          git apply {PATCH}\n          git commit -am "patch"\n          make\n',
+        f"      - run: git apply {PATCH}\n      - run: git commit -am x\n",
+    ],
+)
+def test_a_commit_that_would_have_nothing_to_record_keeps_its_step(steps: str) -> None:
+    assert cut(HEAD + steps) == HEAD + steps
+
+
+def test_a_commit_of_another_job_is_no_matter() -> None:
+    after = "  b:\n    steps:\n      - run: git commit -am x\n"
+    assert cut(f"{HEAD}      - run: git apply {PATCH}\n{after}") == HEAD + after

@@ -61,3 +61,32 @@ def test_what_proves_nothing_is_never_taken_for_there(body: tuple[bytes, ...]) -
 
 def test_a_hunk_that_was_not_there_to_begin_with_proves_nothing() -> None:
     assert not landed_and_kept(FIX, b"def load(path):\n    data = open(path)\n    return data\n", [LANDED])
+
+
+HEAD = b"".join(b"# head %d\n" % number for number in range(8))
+F = b"def f(x):\n    value = load(x)\n    final = use(value)\n    return final\n"
+G = b"def g(x):\n    other = read(x)\n    taken = take(other)\n    return taken\n"
+CHECK = Hunk(1, 9, 9, (b" def f(x):", b"     value = load(x)", b"+    check(value)", b"     final = use(value)"))
+
+
+def test_a_line_taken_out_of_one_function_and_put_into_another_was_taken_back() -> None:
+    def file(f: bytes, g: bytes) -> bytes:
+        return HEAD + f + HEAD + g + HEAD
+
+    checked = F.replace(b"    final", b"    check(value)\n    final")
+    landed = file(checked, G)
+    moved_on = checked.replace(b"use(value)", b"use(value, 1)")
+    assert landed_and_kept(CHECK, landed, [file(moved_on, G)])
+    elsewhere = file(
+        F.replace(b"use(value)", b"use(value, 1)"), G.replace(b"    taken", b"    check(value)\n    taken")
+    )
+    assert not landed_and_kept(CHECK, landed, [elsewhere])
+    both = file(moved_on, G.replace(b"    taken", b"    check(value)\n    taken"))
+    assert landed_and_kept(CHECK, landed, [both])
+    assert not landed_and_kept(CHECK, landed, [both, elsewhere])
+
+
+def test_what_may_have_come_in_at_two_places_is_not_followed() -> None:
+    once = b"start\na telling line\nanother one\nend\n"
+    assert landed_and_kept(ADDS, once, [once + b"more\n"])
+    assert not landed_and_kept(Hunk(1, 5, 5, ADDS.body), b"top\n" + once * 2, [b"top\n" + once * 2])

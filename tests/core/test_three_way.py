@@ -125,3 +125,23 @@ def test_a_larger_change_contains_a_hunk_that_lies_in_it_whole(now: bytes, there
 def test_a_removal_is_not_contained_in_a_larger_removal() -> None:
     hunk = Hunk(1, 9, 9, (b" line 8", b"-line 9", b" line 10"))
     assert contained(BASE, BASE.replace(b"line 8\nline 9\nline 10\n", b""), [hunk]) == frozenset()
+
+
+def test_a_line_that_came_in_with_another_function_is_not_contained() -> None:
+    """Upstream took `old_helper` away and wrote two others, one of which returns what the patch lets `old_helper` return."""
+    around = BASE + b"%sdef last():\n    pass\n"
+    base = around % b"def old_helper(x):\n    total = x + 1\n    return 1\n\n"
+    hunk = Hunk(1, 21, 21, (b" def old_helper(x):", b"     total = x + 1", b"-    return 1", b"+    return None", b" "))
+    others = b"def first(x):\n    if x:\n        pass\n    return None\n\ndef second(z):\n    return z\n\n"
+    assert contained(base, around % others, [hunk]) == frozenset()
+    kept = b"def helper(x, log):\n    total = x + 1\n    return None\n\ndef second(z):\n    return z\n\n"
+    assert contained(base, around % kept, [hunk]) == frozenset({0})
+    behind = b"def old_helper(x):\n    total = x + 1\n    return total\n\ndef second(z):\n    return None\n\n"
+    assert contained(base, around % behind, [hunk]) == frozenset()
+
+
+def test_a_neighbour_that_stands_in_several_places_anchors_nothing() -> None:
+    base = b"def f(x):\n    check(x)\n    return x\n"
+    hunk = Hunk(1, 1, 1, (b" def f(x):", b"     check(x)", b"-    return x", b"+    return x or None"))
+    now = b"def g(x):\n    check(x)\n    return x or None\ndef h(x):\n    check(x)\n    pass\n"
+    assert contained(base, now, [hunk]) == frozenset()

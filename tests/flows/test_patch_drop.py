@@ -18,13 +18,18 @@ COMMIT = "c2" * 20
 
 
 class Files:
-    """`TrackedFiles` over a dictionary."""
+    """`TrackedFiles` over a dictionary. `linked` are links, and what each leads to."""
 
-    def __init__(self, files: dict[str, str]) -> None:
+    def __init__(self, files: dict[str, str], linked: dict[str, str] | None = None, root: str = "") -> None:
+        self.linked = linked or {}
+        self.root = root
         self.files = {path: text.encode() for path, text in files.items()}
 
     def paths(self) -> tuple[str, ...]:
         return tuple(sorted(self.files))
+
+    def links(self) -> dict[str, str]:
+        return self.linked
 
     def each(self, paths: Sequence[str], limit: int) -> Iterator[tuple[str, bytes]]:
         yield from ((path, self.files[path]) for path in paths if len(self.files[path]) <= limit)
@@ -171,7 +176,7 @@ def test_a_fix_that_landed_is_dropped_and_every_other_mention_is_told() -> None:
         "tools/apply.py:1:9 text",
         "tools/apply.sh:2:32 use",
     ]
-    assert drop.remarks == ("this still needs the file, and could not be edited safely: tools/apply.sh:2",)
+    assert [one.path for one in drop.uses] == ["tools/apply.sh"]
 
 
 def test_a_patch_beside_its_target_goes_with_the_copy_and_the_run_that_names_both() -> None:
@@ -314,15 +319,120 @@ def test_the_series_that_the_manifest_names_is_read_as_one() -> None:
     assert after(drop, "fixes/order") == "a\n"
 
 
-def test_a_pattern_stays_and_is_told_and_what_it_may_stand_for_then() -> None:
-    files = {
-        "p/a.patch": "diff\n",
-        "Dockerfile": "FROM x\nCOPY p/a.patch /p/\nRUN for p in /p/*.patch; do git apply $p; done\n",
-    }
+LOOP = "RUN for p in /p/*.patch; do git apply $p; done\n"
+
+
+@pytest.mark.parametrize("copy", ["COPY p/a.patch /p/\n", "COPY p/ /p/\n", "COPY p/*.patch /p/\n"])
+@pytest.mark.parametrize("use", [LOOP, "RUN git apply /p/*.patch && make\n"])
+def test_a_pattern_that_would_stand_for_nothing_is_a_use(copy: str, use: str) -> None:
+    files = {"p/a.patch": "diff\n", "Dockerfile": f"FROM x\n{copy}{use}"}
     drop = plan_drop("p/a.patch", Files(files), THERE)
-    assert after(drop, "Dockerfile") == "FROM x\nRUN for p in /p/*.patch; do git apply $p; done\n"
-    assert told(drop) == ["Dockerfile:2:14 pattern"]
-    assert drop.remarks == ("no other patch is left in p: what a pattern stands for there may be nothing",)
+    assert [one.text for one in drop.uses] == [use.strip()]
+
+
+def test_a_pattern_that_another_patch_is_brought_for_is_none() -> None:
+    files = {"p/a.patch": "diff\n", "p/b.patch": "diff\n", "Dockerfile": f"FROM x\nCOPY p/*.patch /p/\n{LOOP}"}
+    drop = plan_drop("p/a.patch", Files(files), THERE)
+    assert told(drop) == ["Dockerfile:2:6 pattern", "Dockerfile:3:14 pattern"]
+    assert drop.uses == ()
+
+
+def test_a_pattern_stands_for_nothing_where_the_other_patch_is_not_brought_there() -> None:
+    """What lies beside the patch in the project is not beside it in the image."""
+    files = {"p/a.patch": "diff\n", "p/b.patch": "diff\n", "Dockerfile": f"FROM x\nCOPY p/a.patch /p/\n{LOOP}"}
+    assert len(plan_drop("p/a.patch", Files(files), THERE).uses) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "uses"),
+    [
+        ("Dockerfile", 'FROM x\nCOPY p/a.patch /p/\nRUN bash -c "git apply /p/a.patch"\n', [3]),
+        ("Dockerfile", "FROM x\nCOPY p/a.patch /p/\nRUN X=$(git apply /p/a.patch) && make\n", [3]),
+        ("Dockerfile", "FROM x\nCOPY p/a.patch p/b.patch /p/\nRUN git apply /p/{a,b}.patch\n", [3]),
+        ("Dockerfile", "FROM x\nARG P=p/a.patch\nCOPY $P /p/\n", [2]),
+        ("Dockerfile", "FROM x\n# p/a.patch\nLABEL p=p/a.patch\nRUN make && echo no a.patch\n", []),
+        ("Dockerfile", "FROM x\nRUN echo a.patch > list && make\nRUN echo a.patch | xargs git apply\n", [2, 3]),
+        ("Dockerfile", "FROM x\nRUN <<EOF\n# a.patch\nmake\nX=$(cat p/a.patch)\nEOF\n", [5]),
+        ("Makefile", "x:\n\tgit apply p/a.patch # a.patch\n# p/a.patch\n", [2]),
+        ("cmake/p.cmake", "execute_process(COMMAND git apply p/a.patch)\n", [1]),
+        ("run.sh", "#!/bin/sh\npython x.py p/a.patch # with a.patch\n# p/a.patch\n", [2]),
+        ("run.sh", "#!/bin/sh\nx ' # ' p/a.patch\n", [2]),
+        ("docs/x.md", "git apply p/a.patch\n", []),
+        ("tests/t.py", "P = 'p/a.patch'\n", []),
+        (
+            ".github/workflows/x.yml",
+            (
+                "on:\n  push:\n    paths:\n      - p/a.patch\njobs:\n  a:\n    steps:\n      - name: a.patch\n        uses: x # a.patch\n"
+                "        with:\n          patch: p/a.patch\n      - run: |\n          # a.patch\n          x p/a.patch\n"
+            ),
+            [11, 14],
+        ),
+    ],
+)
+def test_what_fails_without_the_file_is_a_use_and_what_only_speaks_of_it_is_a_text(
+    path: str, text: str, uses: list[int]
+) -> None:
+    drop = plan_drop("p/a.patch", Files({"p/a.patch": "diff\n", "p/b.patch": "diff\n", path: text}), THERE)
+    assert [one.was for one in drop.uses] == uses
+
+
+def named(dockerfile: str) -> str:
+    return MANIFEST.replace("[images.i]\n", f'[images.i]\ndockerfile = "{dockerfile}"\n').replace(
+        'series = "fixes/order"', 'patches = ["p/a.patch"]'
+    )
+
+
+BUILD = "FROM x\nCOPY p/a.patch /p/\nRUN git apply /p/a.patch && make\n"
+
+
+def test_the_dockerfile_that_the_manifest_names_is_read_as_one_whatever_it_is_called() -> None:
+    text = named("docker/build.df")
+    files = {"p/a.patch": "diff\n", "docker/build.df": BUILD, "regraft.toml": text}
+    drop = plan_drop("p/a.patch", Files(files), THERE, read_manifest(text.encode()))
+    assert after(drop, "docker/build.df") == "FROM x\nRUN make\n"
+
+
+@pytest.mark.parametrize("manifest", [None, named("image")])
+def test_a_dockerfile_behind_a_link_is_read_as_what_the_link_is_called(manifest: str | None) -> None:
+    link = "image" if manifest else "Dockerfile"
+    files = {"p/a.patch": "diff\n", "docker/df": BUILD}
+    read = read_manifest(manifest.encode()) if manifest else None
+    drop = plan_drop("p/a.patch", Files(files, {link: "docker/df"}), THERE, read)
+    assert after(drop, "docker/df") == "FROM x\nRUN make\n"
+
+
+def test_a_patch_that_is_a_link_goes_and_what_it_leads_to_stays() -> None:
+    files = {"real.txt": "diff\n", "Dockerfile": BUILD}
+    drop = plan_drop("p/a.patch", Files(files, {"p/a.patch": "real.txt"}), THERE)
+    assert after(drop, "Dockerfile") == "FROM x\nRUN make\n"
+    assert [(one.path, one.before) for one in drop.changes if one.after is None] == [("p/a.patch", b"diff\n")]
+    assert drop.remarks == ("it is a link: real.txt, which it leads to, stays",)
+
+
+def test_a_project_below_the_top_of_its_repository_is_read_with_what_is_above_it() -> None:
+    text = named("Dockerfile")
+    files = {
+        "sub/p/a.patch": "diff\n",
+        "sub/Dockerfile": BUILD,
+        "sub/regraft.toml": text,
+        "top.Dockerfile": BUILD.replace(" p/", " sub/p/"),
+        "sub/docker/Dockerfile": BUILD,
+    }
+    drop = plan_drop("a.patch", Files(files, root="sub/"), THERE, read_manifest(text.encode()))
+    assert drop.patch == "p/a.patch"
+    for path in ("sub/Dockerfile", "top.Dockerfile", "sub/docker/Dockerfile"):
+        assert after(drop, path) == "FROM x\nRUN make\n"
+    assert after(drop, "sub/regraft.toml") == text.replace('"p/a.patch"', "")
+    assert drop.changes[-1].path == "sub/p/a.patch"
+
+
+def test_a_bare_name_means_the_one_patch_of_that_name_that_is_carried() -> None:
+    text = named("Dockerfile")
+    files = {"p/a.patch": "diff\n", "q/a.patch": "diff\n", "regraft.toml": text}
+    assert plan_drop("a.patch", Files(files), THERE, read_manifest(text.encode())).patch == "p/a.patch"
+    both = text.replace('["p/a.patch"]', '["p/a.patch", "q/a.patch"]')
+    with pytest.raises(InputError, match="2 patches are called"):
+        plan_drop("a.patch", Files({**files, "regraft.toml": both}), THERE, read_manifest(both.encode()))
 
 
 def test_binary_files_and_large_ones_are_not_mentions() -> None:

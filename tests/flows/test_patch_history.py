@@ -438,9 +438,7 @@ def test_a_clone_without_files_has_the_same_verdicts_by_one_more_fetch(  # noqa:
     stranger = b"\n".join(
         line[:6] + b"1" * 40 + line[50:] if line.startswith(b"index ") else line for line in stranger.split(b"\n")
     )
-    world.commit(
-        "rewrite around it", {"f": numbered(line_27="a", line_28="b", line_29="c", line_30="patched", line_31="d")}
-    )
+    world.commit("rewrite around it", {"f": numbered(line_27="a", line_28="b", line_29="c", line_30="patched")})
     world.commit("drop g", {"g": None})
     world.repository.git("config", "uploadpack.allowAnySHA1InWant", "true")
     for some in (patches, [*patches, stranger]):

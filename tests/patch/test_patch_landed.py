@@ -1,5 +1,7 @@
 """A fix that upstream took is there for as long as nothing takes it back, however the lines beside it moved on."""
 
+import json
+import subprocess
 from collections.abc import Callable
 from typing import Any
 
@@ -49,3 +51,101 @@ def test_once_it_was_taken_back_it_applies_again(landed: Any, lines: Lines) -> N
 def test_once_it_was_rewritten_it_is_a_conflict(landed: Any, lines: Lines) -> None:
     landed.upstream.commit({"a.py": lines(l20="another fix", l21="edited")}, "Rewrite it")
     assert landed.row("status")["state"] == "conflict"
+
+
+HEAD = "".join(f"# head {number}\n" for number in range(10))
+TWIN = "def a():\n    x = load()\n    check(x)\n    use(x)\n    return x\n\n\n"
+OTHER = "def b():\n    x = load()\n    use(x)\n    return x\n\n\n"
+TAIL = "tail\n" * 5
+
+
+def without_names(patch: str) -> str:
+    return "".join(line for line in patch.splitlines(keepends=True) if not line.startswith(("diff", "index")))
+
+
+def test_a_twin_function_that_always_had_the_line_is_no_proof_once_the_other_one_was_rewritten(lab: Any) -> None:
+    """No index line names the file that the patch was made on. The result stands in `a`, where it stood all along."""
+    base = HEAD + TWIN + OTHER + TAIL
+    fixed = base.replace(OTHER, OTHER.replace("    use", "    check(x)\n    use"))
+    lab.upstream.commit({"f.py": base}, "Begin")
+    lab.carry({"p/a.patch": without_names(lab.diff({"f.py": base}, {"f.py": fixed}, "-U1"))})
+    assert lab.row("status")["state"] == "conflict"
+    lab.upstream.commit({"f.py": base.replace(OTHER, "def b():\n    return 3\n\n\n")}, "Rewrite b")
+    row = lab.row("why", "a.patch")
+    assert row["state"] == "conflict"
+    assert "its result stood there before" in row["reason"]
+    assert row["action"] != "drop"
+    lab.upstream.commit({"g.py": "x\n"}, "Something else")
+    lab.upstream.commit({"f.py": fixed}, "Take the fix (#7)")
+    row = lab.row("status")
+    assert (row["state"], row["culprit"]["subject"]) == ("already-there", "Take the fix (#7)")
+
+
+def test_a_line_taken_out_of_one_function_and_put_into_another_was_taken_back(lab: Any) -> None:
+    between = "".join(f"# between {number}\n" for number in range(12))
+    f, g = (f"def {name}(x):\n    y = load_{name}(x)\n    z = use(y)\n    return z\n" for name in "fg")
+    base, fixed = HEAD + f + between + g + TAIL, f.replace("    z =", "    check(y)\n    z =")
+    lab.upstream.commit({"f.py": base}, "Begin")
+    lab.carry({"p/a.patch": lab.diff({"f.py": base}, {"f.py": base.replace(f, fixed)})})
+    lab.upstream.commit({"f.py": base.replace(f, fixed)}, "Take the fix")
+    assert lab.row("status")["state"] == "already-there"
+    undone = HEAD + f.replace("use(y)", "use(y, 1)") + between + g.replace("    z =", "    check(y)\n    z =") + TAIL
+    lab.upstream.commit({"f.py": undone}, "Check in g")
+    row = lab.row("why", "a.patch")
+    assert (row["state"], row["culprit"]["subject"]) == ("conflict", "Check in g")
+    assert row["action"] != "drop"
+
+
+@pytest.fixture
+def built(lab: Any, lines: Lines) -> Any:
+    """The head has the fix, and the commit before it is `lab.old`."""
+    lab.old = lab.upstream.commit({"f.py": lines()}, "Begin")
+    lab.upstream.commit({"f.py": lines(l20="the real fix")}, "Fix it (#12)")
+    lab.make = lambda **more: lab.carry(
+        {"p/a.patch": lab.diff({"f.py": lines()}, {"f.py": lines(l20="the real fix")})}, **more
+    )
+    return lab
+
+
+def track(lab: Any) -> None:
+    for words in (["init", "-q"], ["add", "-A"]):
+        subprocess.run(["git", *words], cwd=lab.project, check=True)
+
+
+def test_what_the_lock_builds_keeps_a_patch_that_is_there_at_the_head(built: Any) -> None:
+    built.make(extra='lock = { file = "lock.txt" }')
+    lock = built.project / "lock.txt"
+    lock.write_text(built.old + "\n")
+    track(built)
+    row = built.row("why", "a.patch")
+    assert (row["state"], row["action"]) == ("already-there", "nothing")
+    needed = f"keep it: the lock lock.txt is built, and it is not there yet: applies at {built.old[:12]}"
+    assert row["grounds"][0] == needed
+    assert needed in built.run("status")[1]
+    for at in ((), ("--at", "main")):
+        code, _, said = built.run("drop", "p/a.patch", "--dry-run", *at)
+        assert code == 1
+        assert f"applies at the lock lock.txt ({built.old[:12]})" in said
+    lock.write_text("1" * 40)
+    assert "cannot be told" in built.row("why", "a.patch")["grounds"][0]
+    code, _, said = built.run("drop", "p/a.patch", "--dry-run")
+    assert (code, "the lock lock.txt is built, and what it has cannot be told" in said) == (1, True)
+    lock.write_text(built.upstream.heads["main"])
+    assert built.row("why", "a.patch")["action"] == "drop"
+    assert built.run("drop", "p/a.patch", "--dry-run")[0] == 0
+
+
+def test_what_an_image_holds_keeps_a_patch_that_is_there_at_the_head(built: Any) -> None:
+    built.make()
+    (built.project / "baselines").mkdir()
+    held = {"commit": built.old, "tree": built.old, "patches": [], "distributions": {}}
+    baseline: dict[str, object] = {"schema": "regraft.baseline/1", "image": "i", "reference": None, "python": "3.12.1"}
+    baseline |= {"dependencies": {"dep": held}, "environment": []}
+    (built.project / "baselines/i.json").write_text(json.dumps(baseline))
+    track(built)
+    row = built.row("why", "a.patch")
+    assert (row["state"], row["action"]) == ("already-there", "nothing")
+    assert "the baseline of i is built" in row["grounds"][0]
+    code, _, said = built.run("drop", "p/a.patch", "--dry-run")
+    assert code == 1
+    assert "applies at the baseline of i" in said

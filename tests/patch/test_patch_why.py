@@ -1,6 +1,8 @@
 """`regraft patch why` and `history`: which upstream commit it was, what it did, and what still refers to what a patch edits."""
 
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -186,3 +188,125 @@ def test_hostile_subjects_and_lines_are_shown_harmless(fused: Any) -> None:
     assert "\x1b" not in out
     assert "##[" not in out
     assert not any(line.startswith("::") for line in out.splitlines())
+
+
+NEVER = {
+    "a misspelt path": "--- a/private/attention.py\n+++ b/private/attention.py\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n",
+    "a new file described as a change": "--- a/attention.py\n+++ b/attention.py\n@@ -0,0 +1 @@\n+x\n",
+}
+
+
+@pytest.mark.parametrize("patch", NEVER.values(), ids=NEVER)
+def test_a_target_that_never_existed_did_not_go(lab: Any, lines: Lines, patch: str) -> None:
+    lab.upstream.commit({"f.py": lines()}, "Begin")
+    lab.upstream.commit({"f.py": lines(l1="x")}, "Go on")
+    lab.carry({"p/a.patch": patch})
+    row = lab.row("why", "a.patch")
+    assert (row["state"], row["action"]) == ("target-gone", "by-hand")
+    assert any("nothing took" in ground and "in all of its history" in ground for ground in row["grounds"])
+
+
+def test_a_file_that_comes_later_did_not_go(lab: Any, lines: Lines) -> None:
+    old = lab.upstream.commit({"f.py": lines()}, "Begin")
+    lab.upstream.tag("old", old)
+    new = lab.upstream.commit({"attention.py": lines()}, "Add it")
+    lab.carry({"p/a.patch": lab.diff({"attention.py": lines()}, {"attention.py": lines(l20="x")})})
+    row = lab.row("why", "a.patch", "--at", "old")
+    assert (row["state"], row["action"]) == ("target-gone", "by-hand")
+    assert row["grounds"][0] == f"it fits dep from {new[:12]} on"
+
+
+def test_of_two_targets_that_went_one_after_the_other_both_went(lab: Any, lines: Lines) -> None:
+    files = {"attention.py": lines(), "rotary.py": lines(), "f.py": "x\n"}
+    lab.upstream.commit(files, "Begin")
+    lab.carry({"p/a.patch": lab.diff(files, {"attention.py": lines(l20="x"), "rotary.py": lines(l20="x")})})
+    lab.upstream.commit({"attention.py": None}, "Take one away")
+    assert lab.row("why", "a.patch")["action"] != "drop"
+    lab.upstream.commit({"rotary.py": None}, "Take the other away")
+    assert lab.row("why", "a.patch")["action"] == "drop"
+
+
+def test_a_history_that_is_cut_off_never_said_never(lab: Any, lines: Lines) -> None:
+    lab.upstream.commit({"f.py": lines()}, "Begin")
+    lab.carry({"p/a.patch": lab.diff({"f.py": lines()}, {"f.py": lines(l20="x")})})
+    lab.upstream.commit({"f.py": lines(l19="culprit")}, "Change it")
+    cut = lab.upstream.commit({"g.py": "1\n"}, "More")
+    lab.upstream.commit({"g.py": "2\n"}, "Still more")
+    (lab.upstream.path / "shallow").write_text(f"{cut}\n")
+    _, out, _ = lab.run("why", "a.patch")
+    assert f"history is cut off before {cut[:12]} (a shallow clone)" in out
+    assert "in all of its history" not in out
+    assert f"it is cut off before {cut[:12]}" in lab.run("history", "--last", "10")[1]
+    assert lab.row("why", "a.patch")["cut"] == cut
+
+
+def test_the_number_in_the_commits_own_subject_is_before_that_of_the_merge_that_brought_many(
+    lab: Any, lines: Lines
+) -> None:
+    base = lab.upstream.commit({"f.py": lines()}, "Begin")
+    lab.carry({"p/a.patch": lab.diff({"f.py": lines()}, {"f.py": lines(l20="x")})})
+    side = lab.upstream.commit({"f.py": lines(l20="other")}, "Change it (#7)", branch="side", parents=(base,))
+    lab.upstream.commit({"f.py": lines(l20="other")}, "Merge pull request #9 from o/sync", parents=(base, side))
+    culprit = lab.row("why", "a.patch")["culprit"]
+    assert (culprit["commit"], culprit["pull"]) == (side, 7)
+
+
+def test_a_change_that_landed_and_whose_file_moved_is_looked_for_there_and_nothing_is_pinned(
+    lab: Any, lines: Lines
+) -> None:
+    lab.upstream.commit({"f.py": lines()}, "Begin")
+    lab.carry({"p/a.patch": lab.diff({"f.py": lines()}, {"f.py": lines(l20="the fix")})})
+    lab.upstream.commit({"f.py": lines(l20="the fix")}, "Fix it")
+    lab.upstream.commit({"f.py": None, "g.py": lines(l20="the fix")}, "Move it")
+    row = lab.row("why", "a.patch")
+    assert (row["state"], row["action"]) == ("target-gone", "by-hand")
+    assert row["grounds"][0] == "its change stands in g.py, where its target went: look, then drop it"
+    lab.upstream.commit({"g.py": lines(l20="another")}, "Rewrite it")
+    row = lab.row("why", "a.patch")
+    assert row["action"] == "by-hand"
+    assert "stands in" not in row["grounds"][0]
+
+
+def test_a_strip_level_other_than_one_is_said(lab: Any, lines: Lines) -> None:
+    lab.upstream.commit({"pkg/f.py": lines()}, "Begin")
+    lab.carry({"p/a.patch": lab.diff({"pkg/f.py": lines()}, {"pkg/f.py": lines(l20="x")}, "--no-prefix")})
+    for words in (("why", "a.patch"), ("status",)):
+        assert "its paths are read at strip level 0" in lab.run(*words)[1]
+
+
+def test_what_names_no_commit_is_a_mistake_and_since_is_called_so(lab: Any, lines: Lines) -> None:
+    head = lab.upstream.commit({"f.py": lines()}, "Begin")
+    lab.carry({"p/a.patch": lab.diff({"f.py": lines()}, {"f.py": lines(l20="x")})})
+    lab.upstream.tag("blob", lab.upstream.git("rev-parse", f"{head}:f.py").decode().strip())
+    code, _, said = lab.run("why", "a.patch", "--at", "blob")
+    assert (code, "names no commit" in said) == (2, True)
+    code, _, said = lab.run("history", "--since", "nosuch")
+    assert (code, "--since" in said, "--at" in said) == (2, True, False)
+
+
+def test_a_damaged_cache_names_the_remedy(lab: Any, lines: Lines, tmp_path: Path) -> None:
+    lab.upstream.commit({"f.py": lines()}, "Begin")
+    lab.carry({"p/a.patch": lab.diff({"f.py": lines()}, {"f.py": lines(l20="x")})})
+    assert lab.run("status")[0] == 0
+    for path in (lab.upstream.path / "objects").rglob("*"):
+        if path.is_file():
+            path.chmod(0o644)
+            path.write_bytes(b"damaged")
+    shutil.rmtree(tmp_path / "cache")
+    code, _, said = lab.run("status")
+    assert code == 3
+    assert f"if the cache is damaged, remove {tmp_path / 'cache/upstreams'} and run again" in said
+
+
+@pytest.mark.parametrize("words", [("why", "a.patch"), ("history", "--last", "5"), ("status",)])
+def test_on_the_runner_each_of_the_three_annotates(
+    lab: Any, lines: Lines, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab.upstream.commit({"f.py": lines(l20="other")}, "Begin")
+    lab.carry({"p/a.patch": lab.diff({"f.py": lines()}, {"f.py": lines(l20="x")})})
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(lab.root / "summary"))
+    code, _, said = lab.run(*words)
+    assert code == 1
+    assert "::error" in said
+    assert (lab.root / "summary").read_text().startswith(f"### regraft patch {words[0]}\n")

@@ -97,6 +97,16 @@ class PatchUpstream:
                     raise unreachable(commit, tip_of(branch, self._upstream.tips), place)
                 return pick.name, commit
 
+    def is_no_commit(self, oid: Commit) -> bool:
+        """A tag may name a tree or a blob."""
+        try:
+            self.source.find(oid)
+        except OutsideError as error:
+            if error.code != "not-that-kind":
+                raise
+            return True
+        return False
+
     def _pull(self, pull: PullRef, place: Place) -> tuple[str, Commit]:
         name = f"refs/pull/{pull.number}/head"
         commit = self._upstream.refs.get(name)
@@ -174,6 +184,10 @@ class PatchUpstreams:
             place = Place("--at" if asked else f"dependencies.{dependency.name}.branch", public(remote.url))
             try:
                 name, commit = opened[remote].pick(ref, place, dependency.branch)
+                if opened[remote].is_no_commit(commit):
+                    raise place.error(
+                        "no-commit", f"{ref.text!r:.200} names no commit", "name a branch, a tag or a hash of one"
+                    )
             except InputError as mistake:
                 mistakes.append(mistake)
             else:

@@ -4,8 +4,10 @@ No hook, filter or file watcher of the repository runs.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import posixpath
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from regraft.adapters import files, process
 from regraft.adapters.git import At, Git
@@ -17,8 +19,10 @@ from regraft.adapters.project_files import ProjectFolder
 from regraft.core.drop_values import Change
 from regraft.core.objects import Blob, Commit
 from regraft.core.patterns import regex
-from regraft.core.trees import EXECUTABLE, FILE
+from regraft.core.trees import EXECUTABLE, FILE, LINK
 from regraft.errors import InputError, OutsideError, RegraftError
+
+LINKS = 40  # one after another, as Linux follows them
 
 _IDENTITY = regex(r"(.*) <([^<>]*)> \d+ [-+]\d{4}")
 _NEUTRAL = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false")
@@ -26,6 +30,7 @@ _IGNORED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT
 
 
 def repository(root: Path) -> GitFolder:
+    """The checkout whose top this folder is. Raises InputError `not-a-repository`."""
     found = find(Path(os.path.realpath(root)), Places(Path(os.path.realpath(root))))
     if found.git is None:
         message = f"the project's folder is no git checkout: {found.trouble or found.state}"
@@ -33,6 +38,42 @@ def repository(root: Path) -> GitFolder:
             "not-a-repository", message, where=str(root), hint="name the top of the checkout with --project"
         )
     return found.git
+
+
+class _Repository(NamedTuple):
+    """`top` is the checkout's; `root` the project's folder in it, with a slash at its end, or ""."""
+
+    git: GitFolder
+    top: Path
+    root: str
+
+
+def _repository(project: Path) -> _Repository:
+    """The nearest one: the project's own, or that of a folder above it."""
+    real = Path(os.path.realpath(project))
+    for top in (real, *real.parents):
+        found = find(top, Places(top))
+        if found.git is not None:
+            below = real.relative_to(top).as_posix()
+            return _Repository(found.git, top, "" if below == "." else f"{below}/")
+        if found.state != "no-repository":
+            break
+    message = f"the project is in no git checkout: {found.trouble or found.state}"
+    hint = "run it in a checkout of the project"
+    raise InputError("not-a-repository", message, where=str(project), hint=hint)
+
+
+def _followed(targets: Mapping[str, str], files: Collection[str]) -> dict[str, str]:
+    """Each link, and the file that it leads to in the end. A link through another folder's link is not followed."""
+    found = {}
+    for link in targets:
+        path, steps = link, 0
+        while path in targets and steps < LINKS:
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(path), targets[path]))
+            steps += 1
+        if path in files:
+            found[link] = path
+    return found
 
 
 def _store(git: Git, found: GitFolder, root: Path) -> ObjectStore:
@@ -45,12 +86,22 @@ class WorkTree:
 
     def __init__(self, git: Git, root: Path) -> None:
         self._git = git
-        self._root = root
-        self._found = repository(root)
-        self._files = ProjectFolder(root)
+        self._found, self._top, self.root = _repository(root)
+        self._files = ProjectFolder(self._top)
 
     def paths(self) -> tuple[str, ...]:
         """Raises InputError `unmerged`, OutsideError."""
+        return tuple(path for path, mode in self._index() if mode in (FILE, EXECUTABLE))
+
+    def links(self) -> dict[str, str]:
+        """Those that are links on the disk, too. Raises what `paths` raises."""
+        index = self._index()
+        links = [path for path, mode in index if mode == LINK and (self._top / path).is_symlink()]
+        targets = {path: str((self._top / path).readlink()) for path in links}
+        return _followed(targets, {path for path, mode in index if mode in (FILE, EXECUTABLE)})
+
+    def _index(self) -> list[tuple[str, str]]:
+        """(path, mode) of each entry."""
         at = At(git_dir=self._found.folder)
         listing = _done(self._git.run([*_NEUTRAL, "ls-files", "-z", "--stage"], at)).stdout
         found = []
@@ -59,13 +110,12 @@ class WorkTree:
             mode, _, stage = meta.split(b" ")
             if stage != b"0":
                 raise InputError("unmerged", "a merge is not finished", where=os.fsdecode(path), hint="finish it first")
-            if mode.decode() in (FILE, EXECUTABLE):
-                found.append(path.decode("utf-8", "surrogateescape"))
-        return tuple(found)
+            found.append((path.decode("utf-8", "surrogateescape"), mode.decode()))
+        return found
 
     def each(self, paths: Sequence[str], limit: int) -> Iterator[tuple[str, bytes]]:
         for path in paths:
-            if (self._root / path).is_symlink():
+            if (self._top / path).is_symlink():
                 continue
             try:
                 data = self._files.read(path, limit)
@@ -88,9 +138,9 @@ class WorkTree:
             for change in changes:
                 done.append(change)
                 if change.after is None:
-                    files.remove(self._root / change.path)
+                    files.remove(self._top / change.path)
                 else:
-                    files.write(self._root / change.path, change.after)
+                    files.write(self._top / change.path, change.after)
         except BaseException:
             for change in reversed(done):
                 self._put_back(change)
@@ -106,7 +156,7 @@ class WorkTree:
         """As far as the disk lets us; the error that is on its way says the rest."""
         try:
             if not self._is(change.path, change.before):
-                files.write(self._root / change.path, change.before)
+                files.write(self._top / change.path, change.before)
         except RegraftError:
             return
 
@@ -118,17 +168,24 @@ class Committed:
         self._git = git
         self._root = root
         self._machine = machine
-        self._found = repository(root)
-        self._store = _store(git, self._found, root)
+        self._found, top, self.root = _repository(root)
+        self._store = _store(git, self._found, top)
         head = self._found.head()
         if head is None:
             raise InputError("no-commit", "HEAD names no commit", where=str(root), hint="commit something first")
         self.head: Commit = head
         entries = self._store.list_tree(self._store.commit_tree(head))
         self._entries = {one.name: one for one in entries if one.mode in (FILE, EXECUTABLE)}
+        self._links = {one.name: Blob(one.oid) for one in entries if one.mode == LINK}
 
     def paths(self) -> tuple[str, ...]:
         return tuple(self._entries)
+
+    def links(self) -> dict[str, str]:
+        """Raises OutsideError."""
+        texts = self._store.read_blobs([*self._links.values()])
+        targets = {path: texts[oid].decode("utf-8", "surrogateescape") for path, oid in self._links.items()}
+        return _followed(targets, self._entries)
 
     def each(self, paths: Sequence[str], limit: int) -> Iterator[tuple[str, bytes]]:
         named: dict[str, list[str]] = {}

@@ -28,10 +28,10 @@ def committed_bytes(git: "Git", root: Path, environ: Mapping[str, str]) -> Calla
 
     def read(path: str) -> bytes | None:
         tree = head()
-        if tree is None or path not in tree.paths():
+        if tree is None or f"{tree.root}{path}" not in tree.paths():
             return None
         try:
-            return next((data for _, data in tree.each([path], LIMIT)), None)
+            return next((data for _, data in tree.each([f"{tree.root}{path}"], LIMIT)), None)
         except RegraftError:
             return None
 

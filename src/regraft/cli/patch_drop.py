@@ -4,7 +4,7 @@ import argparse
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from regraft.errors import InputError
 
@@ -18,12 +18,19 @@ PATCH_LIMIT = 16 * 1024 * 1024  # bytes
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("patch", metavar="PATCH", help="its path in the project")
+    parser.add_argument(
+        "patch", metavar="PATCH", help="its path in the project, or its name where that is the only one"
+    )
     parser.add_argument(
         "--at", metavar="REF", action="append", default=[], help="judge it there (default: the branch that is followed)"
     )
     parser.add_argument(
         "--without-proof", action="store_true", help="drop it although nothing says that it is needless"
+    )
+    parser.add_argument(
+        "--leave-uses",
+        action="store_true",
+        help="drop it although something that is left needs the file, and fails without it",
     )
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--dry-run", action="store_true", help="show what would be done, and write nothing")
@@ -53,21 +60,26 @@ def run(args: argparse.Namespace) -> int:
         if args.commit is None:
             tree = WorkTree(git, root)
             drop = plan_drop(args.patch, tree, proof, project.manifest)
+            if drop.uses and not args.leave_uses:
+                return _stopped(args, drop)
             if not args.dry_run:
                 tree.write(drop.changes)
             end = "nothing was written" if args.dry_run else f"{len(drop.changes)} files were changed in the work tree"
-            _print(args, drop, end)
+            _print(args, drop, _End(end, written=not args.dry_run))
             return 0
         committed = Committed(git, root, environ)
         branch = args.commit or _branch(args.patch)
         committed.check_branch(branch)
         committed.identity()
         drop = plan_drop(args.patch, committed, proof, project.manifest)
-        if proof is not None and project.files.read(args.patch, PATCH_LIMIT) != drop.changes[-1].before:
+        if proof is not None and project.files.read(drop.patch, PATCH_LIMIT) != drop.changes[-1].before:
             message = "the work tree's patch was judged, and HEAD has another"
-            raise InputError("patch-differs", message, where=args.patch, hint="commit it first, or check it out again")
+            raise InputError("patch-differs", message, where=drop.patch, hint="commit it first, or check it out again")
+        if drop.uses and not args.leave_uses:
+            return _stopped(args, drop)
         made = committed.commit(drop.changes, branch, _message(drop))
-        _print(args, drop, f"committed on {branch} as {made[:12]}", branch, made)
+        text = f"committed on {branch} as {made[:12]}"
+        _print(args, drop, _End(text, written=True, branch=branch, commit=made))
     return 0
 
 
@@ -99,12 +111,27 @@ def _message(drop: "Drop") -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _print(
-    args: argparse.Namespace, drop: "Drop", end: str, branch: str | None = None, made: str | None = None
-) -> None:
+class _End(NamedTuple):
+    """What became of it: in words, and for machines."""
+
+    text: str
+    written: bool
+    branch: str | None = None
+    commit: str | None = None
+
+
+def _stopped(args: argparse.Namespace, drop: "Drop") -> int:
+    """What would be done, and what stands against it. Nothing is written."""
+    count = "a use is" if len(drop.uses) == 1 else f"{len(drop.uses)} uses are"
+    told = f"nothing was written: {count} left that would fail; mend by hand, or say --leave-uses"
+    _print(args, drop, _End(told, written=False))
+    return 1
+
+
+def _print(args: argparse.Namespace, drop: "Drop", end: _End) -> None:
     from regraft.render.patch_drop import drop_json, drop_lines  # noqa: PLC0415
 
     if args.format == "json":
-        print(drop_json(drop, written=not args.dry_run, branch=branch, commit=made))
+        print(drop_json(drop, written=end.written, branch=end.branch, commit=end.commit))
         return
-    print("\n".join(drop_lines(drop, end)))
+    print("\n".join(drop_lines(drop, end.text, written=end.written)))

@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from regraft.cli.patch_ports import asked_of, patch_ports  # noqa: PLC0415 - `--help` pays for nothing
+    from regraft.cli.patch_ports import asked_of, for_the_runner, patch_ports  # noqa: PLC0415 - `--help` pays for nothing
     from regraft.cli.wiring import open_project  # noqa: PLC0415
     from regraft.flows.patch_status import status  # noqa: PLC0415
     from regraft.render.patch_rows import history_json, history_lines  # noqa: PLC0415
@@ -39,6 +39,7 @@ def run(args: argparse.Namespace) -> int:
     with patch_ports(project) as ports:
         found = status(project.manifest, asked, ports, _range(args, ports))
     print(history_json(found.rows) if args.format == "json" else "\n".join(history_lines(found.rows)))
+    for_the_runner(found.rows, "history")
     return int(found.stops)
 
 
@@ -50,7 +51,12 @@ def _range(args: argparse.Namespace, ports: "Ports") -> "Callable[[Judging], Ser
     def judge(one: "Judging") -> "SeriesHistory":
         if since is None:
             return one.along(ports.progress, last=args.last)
-        [(_, _, _, commit)] = ports.look_up([(one.carrier.dependency, since)])
+        try:
+            [(_, _, _, commit)] = ports.look_up([(one.carrier.dependency, since)])
+        except InputError as mistake:
+            if mistake.where != "--at":
+                raise
+            raise InputError(mistake.code, mistake.message, where="--since", hint=mistake.hint) from None
         return one.along(ports.progress, since=commit)
 
     return judge

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from regraft.adapters.patch_upstreams import PatchUpstreams
     from regraft.adapters.release_upstream import ReleaseUpstreams
     from regraft.cli.wiring import Project
     from regraft.core.manifest import Dependency, Package
     from regraft.core.objects import Commit
+    from regraft.core.patch_health import Row
     from regraft.core.refs import Ref
     from regraft.flows.patch_judging import LookUp, PatchUpstream
     from regraft.flows.patch_status import Asked, Ports
@@ -38,7 +40,7 @@ def asked_of(args: argparse.Namespace, *, thorough: bool = False) -> "Asked":
 
 @contextmanager
 def patch_ports(project: "Project") -> Iterator["Ports"]:
-    """For as long as the block lasts; a bar shows how far it came."""
+    """For as long as the block lasts; a bar shows how far it came. An error that a damaged cache may cause says what mends that."""
     from regraft.adapters.git import Git  # noqa: PLC0415 - `--help` pays for nothing
     from regraft.adapters.patch_upstreams import PatchUpstreams  # noqa: PLC0415
     from regraft.adapters.upstream_cache import UpstreamCache, cache_folder_of  # noqa: PLC0415
@@ -58,7 +60,36 @@ def patch_ports(project: "Project") -> Iterator["Ports"]:
                 index = PackageIndex.of(environ, project.root)
                 packages = stack.enter_context(ReleaseUpstreams(git, cache_folder_of(environ), index))
             look_up = _either(opened, packages)
+            stack.enter_context(_remedy(cache_folder_of(environ)))
             yield Ports(project.files, look_up, bar, committed_bytes(git, project.root, environ))
+
+
+@contextmanager
+def _remedy(cache: "Path") -> Iterator[None]:
+    from regraft.errors import OutsideError  # noqa: PLC0415 - `--help` pays for nothing
+
+    try:
+        yield
+    except OutsideError as error:
+        if error.code in {"git-failed", "missing-objects"} and (cache / "upstreams").is_dir():
+            error.hint = f"{f'{error.hint}; ' if error.hint else ''}if the cache is damaged, remove {cache / 'upstreams'} and run again"
+        raise
+
+
+def for_the_runner(rows: "Sequence[Row]", command: str) -> None:
+    """In GitHub Actions: annotations, and a table on the summary page."""
+    if os.environ.get("GITHUB_ACTIONS") != "true":
+        return
+    import sys  # noqa: PLC0415 - only in Actions
+    from pathlib import Path  # noqa: PLC0415
+
+    from regraft.adapters import files  # noqa: PLC0415
+    from regraft.render.actions import finding_annotations  # noqa: PLC0415
+    from regraft.render.patch_actions import row_findings, rows_markdown  # noqa: PLC0415
+
+    print(finding_annotations(row_findings(rows)), end="", file=sys.stderr)
+    if path := os.environ.get("GITHUB_STEP_SUMMARY"):
+        files.append(Path(path), rows_markdown(rows, command).encode())
 
 
 def _either(repositories: "PatchUpstreams", packages: "ReleaseUpstreams | None") -> "LookUp":

@@ -1,14 +1,6 @@
 """`regraft patch status`: one exact state for each carried patch at each ref."""
 
 import argparse
-import os
-import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from regraft.core.patch_health import Row
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from regraft.cli.patch_ports import asked_of, patch_ports  # noqa: PLC0415 - `--help` pays for nothing
+    from regraft.cli.patch_ports import asked_of, for_the_runner, patch_ports  # noqa: PLC0415 - `--help` pays for nothing
     from regraft.cli.proposed import project_or_proposed  # noqa: PLC0415
     from regraft.flows.patch_status import status  # noqa: PLC0415
     from regraft.render.patch_rows import status_json, status_lines  # noqa: PLC0415
@@ -37,18 +29,5 @@ def run(args: argparse.Namespace) -> int:
         print(status_json(found.rows))
     else:
         print("\n".join(status_lines(found.rows, found.remarks, hunks=args.hunks)))
-    if os.environ.get("GITHUB_ACTIONS") == "true":
-        _for_the_runner(found.rows)
+    for_the_runner(found.rows, "status")
     return int(found.stops)
-
-
-def _for_the_runner(rows: "Sequence[Row]") -> None:
-    from pathlib import Path  # noqa: PLC0415 - only in Actions
-
-    from regraft.adapters import files  # noqa: PLC0415
-    from regraft.render.actions import finding_annotations  # noqa: PLC0415
-    from regraft.render.patch_actions import row_findings, rows_markdown  # noqa: PLC0415
-
-    print(finding_annotations(row_findings(rows)), end="", file=sys.stderr)
-    if path := os.environ.get("GITHUB_STEP_SUMMARY"):
-        files.append(Path(path), rows_markdown(rows).encode())

@@ -12,7 +12,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from regraft.cli.patch_ports import asked_of, patch_ports  # noqa: PLC0415 - `--help` pays for nothing
+    from regraft.cli.patch_ports import asked_of, for_the_runner, patch_ports  # noqa: PLC0415 - `--help` pays for nothing
     from regraft.cli.wiring import open_project  # noqa: PLC0415
     from regraft.flows.patch_status import status  # noqa: PLC0415
     from regraft.render.patch_rows import why_json, why_lines  # noqa: PLC0415
@@ -22,4 +22,5 @@ def run(args: argparse.Namespace) -> int:
     with patch_ports(project) as ports:
         found = status(project.manifest, asked, ports)
     print(why_json(found.rows) if args.format == "json" else "\n".join(why_lines(found.rows)))
+    for_the_runner(found.rows, "why")
     return int(found.stops)

@@ -1,4 +1,8 @@
-"""Whether a larger change holds a patch's own: each run of lines that a hunk changes lies in a block that the file changed since."""
+"""Whether a larger change holds a patch's own: each run of lines that a hunk changes lies in a block that the file changed since.
+
+That the same lines came in somewhere in such a block shows nothing: other functions of it may hold them. They must stand where
+the patch puts them: next to a line of its context that names one place, or hardly apart from lines on both sides that stayed.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,6 +11,8 @@ from msgspec import Struct
 from regraft.core.line_diff import Block, split_lines, text_blocks
 from regraft.core.patch_text import Hunk
 from regraft.core.patterns import regex
+
+APART = 1  # lines that may stand between what a patch changes and the nearest line that stayed
 
 _TELLING = regex(rb"\w{3}")
 
@@ -56,10 +62,33 @@ def _proved(run: Run, old: Sequence[bytes], new: Sequence[bytes], blocks: Sequen
         if not run.added:
             return (i1, i2) == (run.start, run.end) and j1 == j2 and not _count(new, removed)
         telling = any(_TELLING.search(line) for line in run.added)
-        came_in = _count(new[j1:j2], run.added) and _count(new, run.added) > _count(old, run.added)
+        came_in = _count(new, run.added) > _count(old, run.added) and _anchored(run, old, new, (i1, i2, j1, j2))
         stays = removed and _count(new[j1:j2], removed) > _count(run.added, removed)
         return bool(telling and came_in and not stays)
     return False
+
+
+def _anchored(run: Run, old: Sequence[bytes], new: Sequence[bytes], block: Block) -> bool:
+    """Whether what the run adds stands in the block where the run is: by the lines next to it, or by how near the block's ends are."""
+    i1, i2, j1, j2 = block
+    size = len(run.added)
+    near = run.start - i1 <= APART and i2 - run.end <= APART
+    before, behind = old[run.start - 1 : run.start] if run.start else [], old[run.end : run.end + 1]
+    for at in range(j1, j2 - size + 1):
+        end = at + size
+        if tuple(new[at:end]) != run.added:
+            continue
+        sides = ((before, new[at - 1 : at] if at else []), (behind, new[end : end + 1]))
+        if any(one and one == other and _names_one_place(one[0], old, new) for one, other in sides):
+            return True
+        ends = [*old[max(i1 - 1, 0) : i1], *old[i2 : i2 + 1]]
+        if near and at - j1 <= APART and j2 - end <= APART and any(_names_one_place(one, old, new) for one in ends):
+            return True
+    return False
+
+
+def _names_one_place(line: bytes, old: Sequence[bytes], new: Sequence[bytes]) -> bool:
+    return bool(_TELLING.search(line)) and old.count(line) == 1 and new.count(line) == 1
 
 
 def came_twice(run: Run, base: bytes, now: bytes, after: bytes) -> bool:

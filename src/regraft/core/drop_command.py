@@ -40,15 +40,28 @@ WHOLE = Verdict("whole")
 
 def judge_command(command: Command, where: Where) -> Verdict:
     """What goes of a command, and what the shell knows after it: its folder, and where the patch stands."""
-    words = command.words
-    while words and words[0].text in _PREFIXES and len(words) > 1:
-        words = words[1:]
+    words = bare_words(command.words)
     globs = tuple(word for word in words[1:] if word.glob and where.may_match(word.text))
     verdict = _assigned(command, where) if not words else _judged(words, command, where)
     _note_made(command, words, where, verdict)
     if words and words[0].text in ("cd", "pushd", "popd"):
         where.change_folder(next((one.text for one in words[1:] if not one.text.startswith("--")), None))
     return verdict if not globs or verdict.part != "none" else Verdict(globs=globs)
+
+
+def bare_words(words: Sequence[Word]) -> Sequence[Word]:
+    """A command's words without what only says how it is run: `sudo`, `time`."""
+    while words and words[0].text in _PREFIXES and len(words) > 1:
+        words = words[1:]
+    return words
+
+
+def git_words(words: Sequence[Word]) -> int | None:
+    """Where git's own command stands among the words after `git`."""
+    at = 0
+    while at < len(words) and words[at].text.startswith("-"):
+        at += 2 if words[at].text in _GIT_VALUES else 1
+    return at if at < len(words) else None
 
 
 def _judged(words: Sequence[Word], command: Command, where: Where) -> Verdict:
@@ -70,10 +83,8 @@ def _judged(words: Sequence[Word], command: Command, where: Where) -> Verdict:
 
 
 def _git(words: Sequence[Word], where: Where, *, read: bool) -> Verdict:
-    at = 0
-    while at < len(words) and words[at].text.startswith("-"):
-        at += 2 if words[at].text in _GIT_VALUES else 1
-    if at >= len(words) or words[at].text not in ("apply", "am"):
+    at = git_words(words)
+    if at is None or words[at].text not in ("apply", "am"):
         return NOTHING
     operands = _operands(words[at + 1 :], _APPLY_VALUES)
     if not operands:

@@ -8,6 +8,7 @@ from msgspec import Struct, field
 from regraft.core.dockerfile_text import Dockerfile, Instruction, Word, read_dockerfile
 from regraft.core.drop_command import judge_command
 from regraft.core.drop_layout import Layout
+from regraft.core.drop_records import left_empty, may_record
 from regraft.core.drop_shell import cut_shell
 from regraft.core.drop_target import WORKDIR, Target, Where, landing, matches, resolved
 from regraft.core.drop_values import FileCut
@@ -40,12 +41,27 @@ def cut_dockerfile(data: bytes, path: str, target: Target) -> FileCut:
     parts = {index: reader.part(instruction) for index, instruction in enumerate(read.instructions)}
     cuts = {index: part.spans for index, part in parts.items() if part.spans}
     globs = tuple(span for part in parts.values() for span in part.globs)
+    for index in left_empty(_scripts(read, cuts)) if cuts and may_record(data) else ():
+        del cuts[index]
     while wrong := _wrong(read, cuts):
         cuts = {index: spans for index, spans in cuts.items() if index not in wrong}
     foreign = (
         bool(target.namesakes) and not reader.brings and target.path.encode("utf-8", "surrogateescape") not in data
     )
     return FileCut(tuple(merged(span for spans in cuts.values() for span in spans)), globs, foreign=foreign)
+
+
+def _scripts(read: Dockerfile, cuts: Mapping[int, Sequence[Span]]) -> Iterator[tuple[int, bytes, list[Span] | None]]:
+    """What each RUN hands to a shell, with what goes of it."""
+    for index, one in enumerate(read.instructions):
+        if one.keyword != "RUN" or one.strings is not None:
+            continue
+        spans = cuts.get(index, ())
+        whole = one.span in spans
+        for body in [doc.body for doc in one.heredocs] or [one.value]:
+            text = one.text if body == one.value else read.data[body.start : body.stop]
+            inside = [Span(span.start - body.start, span.stop - body.start) for span in spans]
+            yield index, text, None if whole else inside
 
 
 def _wrong(read: Dockerfile, cuts: Mapping[int, Sequence[Span]]) -> set[int]:
@@ -88,7 +104,7 @@ class _Reader:
     def __init__(self, read: Dockerfile, path: str, target: Target) -> None:
         self._read = read
         self._target = target
-        self._contexts = dict.fromkeys(("", posixpath.dirname(path)))
+        self._contexts = dict.fromkeys(("", posixpath.dirname(path), target.root.rstrip("/")))
         self._stages: dict[str, _Stage] = {}
         self._stage = _Stage(WORKDIR)
         self.brings = False  # whether any instruction brings the patch into the image

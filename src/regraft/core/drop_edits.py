@@ -1,14 +1,17 @@
 """Which spans of a project's files go with a patch, and which mentions of it are left for a reader."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from regraft.core.dockerfile_text import read_dockerfile
+from msgspec.structs import replace
+
 from regraft.core.drop_dockerfile import cut_dockerfile
 from regraft.core.drop_layout import Layout
 from regraft.core.drop_lists import cut_manifest, cut_series
+from regraft.core.drop_records import left_empty, may_record
 from regraft.core.drop_shell import cut_shell
 from regraft.core.drop_target import PROJECT, UNKNOWN, Target, Where
+from regraft.core.drop_uses import uses_of
 from regraft.core.drop_values import FileCut, Mention, MentionKind
 from regraft.core.drop_workflow import cut_workflow
 from regraft.core.patterns import regex
@@ -16,33 +19,42 @@ from regraft.core.spans import Places, Span
 
 MANIFEST = "regraft.toml"
 SHOWN = 200  # characters of a line that a mention shows
+OTHERS = 50  # patches that are tried for a pattern
 
 _DOCKERFILE = regex(r"(?:.*/)?(?:(?:Dockerfile|Containerfile)(?:[._-].*)?|[^/]*\.(?:[Dd]ockerfile|[Cc]ontainerfile))")
 _WORKFLOW = regex(r"(?:.*/)?\.github/(?:workflows|actions)/.*\.ya?ml|(?:.*/)?action\.ya?ml")
 _SERIES = regex(r"(?:.*/)?(?:series|[^/]*\.series)")
 _SCRIPT = regex(r".*\.(?:sh|bash)")
+_BUILD = regex(
+    r"(?:.*/)?(?:(?:GNUm|[Mm])akefile|[Jj]ustfile|Jenkinsfile|CMakeLists\.txt|\.gitlab-ci\.yml|[^/]*\.(?:mk|cmake))"
+)
 _SHEBANG = regex(rb"#![^\n]*\b(?:ba|da|a|z)?sh\b")
-_USES = frozenset({"COPY", "ADD", "RUN", "ENV", "ARG", "CMD", "ENTRYPOINT"})
 
 
-def kind_of(path: str, data: bytes) -> str:
-    """`dockerfile`, `workflow`, `series`, `manifest`, `script` or `text`: how the file is read."""
-    if path == MANIFEST:
+def kind_of(path: str, data: bytes, target: Target) -> str:
+    """`dockerfile`, `workflow`, `series`, `manifest`, `script`, `build` or `text`: how the file is read."""
+    names = target.names(path)
+    if f"{target.root}{MANIFEST}" in names:
         return "manifest"
+    if not target.series.isdisjoint(names):
+        return "series"
+    if not target.dockerfiles.isdisjoint(names):
+        return "dockerfile"
     for kind, pattern in (
         ("dockerfile", _DOCKERFILE),
         ("workflow", _WORKFLOW),
         ("series", _SERIES),
         ("script", _SCRIPT),
+        ("build", _BUILD),
     ):
-        if pattern.fullmatch(path):
+        if any(map(pattern.fullmatch, names)):
             return kind
     return "script" if _SHEBANG.match(data) else "text"
 
 
 def cut_file(path: str, data: bytes, target: Target) -> FileCut:
     """What to cut out of one tracked file. Nothing where it is of no kind that can be edited safely."""
-    match "series" if path in target.series else kind_of(path, data):
+    match kind_of(path, data, target):
         case "manifest":
             return cut_manifest(data, target)
         case "dockerfile":
@@ -62,7 +74,11 @@ def _cut_script(data: bytes, target: Target) -> FileCut:
         return FileCut()
     where = Where(target, UNKNOWN, {f"{PROJECT}/{target.path}"}, loose=True)
     cut = cut_shell(data, Layout(data), where)
-    return FileCut(cut.spans, cut.globs, empty=cut.whole) if cut is not None else FileCut()
+    if cut is None:
+        return FileCut()
+    if may_record(data) and left_empty([("", data, cut.spans)]):
+        return FileCut(globs=cut.globs)
+    return FileCut(cut.spans, cut.globs, empty=cut.whole)
 
 
 def find_mentions(path: str, before: bytes, after: bytes, cut: FileCut, target: Target) -> list[Mention]:
@@ -71,22 +87,49 @@ def find_mentions(path: str, before: bytes, after: bytes, cut: FileCut, target: 
     patterns = [Span(*(_moved(at, cut.spans) for at in one)) for one in cut.globs]
     if name not in after and not patterns:
         return []
-    places = Places(after)
-    kind = kind_of(path, before)
-    uses = _used(after) if kind == "dockerfile" else []
-    found: list[tuple[int, MentionKind]] = [(one.start, "pattern") for one in patterns]
+    places, old = Places(after), Places(before)
+    kind = kind_of(path, before, target)
+    fed = _fed(path, after, patterns, target) if patterns else set()
+    found: list[tuple[int, MentionKind]] = [(one.start, "pattern" if one in fed else "use") for one in patterns]
     if not cut.foreign:
-        found += [(at, _kind_at(kind, at, after, uses)) for at in _named(after, name, target)]
+        uses = uses_of(kind, after)
+        found += [
+            (at, "use" if any(one.start <= at < one.stop for one in uses) else "text")
+            for at in _named(after, name, target)
+        ]
     mentions = []
     for at, what in sorted(found):
         line, column = places.of(at)
         text = places.line(line).decode("utf-8", "replace")
-        mentions.append(Mention(path, line, column, what, _window(text, column)))
+        was, _ = old.of(_unmoved(at, cut.spans))
+        mentions.append(Mention(path, line, column, what, _window(text, column), was))
     return mentions
+
+
+def _fed(path: str, data: bytes, patterns: Sequence[Span], target: Target) -> set[Span]:
+    """The patterns that stand for another patch too, where that is known to be."""
+    end = target.name[len(target.stem) :]
+    others = sorted((one for one in target.tracked if one != target.path and one.endswith(end)), key=target.far)
+    strict = kind_of(path, data, target) == "dockerfile"  # it says itself what stands where
+    fed: set[Span] = set()
+    for other in others[:OTHERS]:
+        open_ = [one for one in patterns if one not in fed and b"{" not in data[one.start : one.stop]]
+        if not open_:
+            break
+        cut = cut_file(path, data, replace(target, path=other, tracked=target.tracked - {target.path}, strict=strict))
+        fed |= {one for one in open_ if one in cut.globs or any(span.holds(one) for span in cut.spans)}
+    return fed
 
 
 def _moved(offset: int, spans: tuple[Span, ...]) -> int:
     return offset - sum(min(one.stop, offset) - one.start for one in spans if one.start < offset)
+
+
+def _unmoved(offset: int, spans: tuple[Span, ...]) -> int:
+    for one in spans:
+        if one.start <= offset:
+            offset += one.stop - one.start
+    return offset
 
 
 def _named(data: bytes, name: bytes, target: Target) -> Iterator[int]:
@@ -106,27 +149,6 @@ def _named(data: bytes, name: bytes, target: Target) -> Iterator[int]:
 
 def _is_end(token: bytes, path: bytes) -> bool:
     return token == path or token.endswith(b"/" + path)
-
-
-def _used(data: bytes) -> list[Span]:
-    """Where in a Dockerfile something runs: its instructions, without the comments in between."""
-    found = []
-    for one in read_dockerfile(data).instructions:
-        if one.keyword in _USES:
-            at = one.span.start
-            for comment in (*one.comments, Span(one.span.stop, one.span.stop)):
-                found.append(Span(at, comment.start))
-                at = comment.stop
-    return found
-
-
-def _kind_at(kind: str, at: int, data: bytes, uses: list[Span]) -> MentionKind:
-    if kind == "dockerfile":
-        return "use" if any(one.start <= at < one.stop for one in uses) else "text"
-    line = data[data.rfind(b"\n", 0, at) + 1 : at].lstrip()
-    if kind == "text" or line.startswith(b"#") or b" #" in line:
-        return "text"
-    return "use"
 
 
 def _window(text: str, column: int) -> str:

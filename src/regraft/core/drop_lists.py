@@ -19,12 +19,12 @@ def cut_manifest(data: bytes, target: Target) -> FileCut:
     places = TomlPlaces(data)
     spans: list[Span] = []
     for keys, patches in _lists(document):
-        gone = [index for index, one in enumerate(patches) if _file(one) == target.path]
+        gone = [index for index, one in enumerate(patches) if _file(one) == target.listed]
         whole = places.span(keys)
         items = [places.span((*keys, index)) for index in range(len(patches))]
         if gone and whole is not None and None not in items:
             spans += without_item(data, [Span(*one) for one in items if one is not None], gone, whole[1] - 1)
-            patches[:] = [one for one in patches if _file(one) != target.path]
+            patches[:] = [one for one in patches if _file(one) != target.listed]
     spans = merged(spans)
     after = edited(data, [Edit(span) for span in spans])
     try:

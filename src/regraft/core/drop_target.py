@@ -19,12 +19,27 @@ _VARIABLE = regex(r"\$\w+|\$\{[^}]*\}|\$:?\w+")
 class Target(Struct, frozen=True):
     """The patch's path in the project, and every path that is tracked there, itself included.
 
-    `series` are the files that the manifest names as quilt series.
+    `series` and `dockerfiles` are the files that the manifest names as such; `links` says by which links a file is reached too;
+    `root` is the project's folder in its repository, with a slash at its end. `strict`: a pattern stands for the patch
+    only where that is known to be, and not where its last folders are called alike.
     """
 
     path: str
     tracked: frozenset[str]
     series: frozenset[str] = frozenset()
+    dockerfiles: frozenset[str] = frozenset()
+    links: dict[str, tuple[str, ...]] = {}
+    root: str = ""
+    strict: bool = False
+
+    @property
+    def listed(self) -> str:
+        """As the manifest names it."""
+        return self.path.removeprefix(self.root)
+
+    def names(self, path: str) -> tuple[str, ...]:
+        """A file's own path, and the links that lead to it."""
+        return (path, *self.links.get(path, ()))
 
     @property
     def name(self) -> str:
@@ -39,6 +54,10 @@ class Target(Struct, frozen=True):
         """Other tracked files of the same name."""
         end = f"/{self.name}"
         return tuple(one for one in self.tracked if one != self.path and (one == self.name or one.endswith(end)))
+
+    def far(self, path: str) -> tuple[bool, str]:
+        """Sorts files of the patch's own folder first."""
+        return path.rpartition("/")[0] != self.path.rpartition("/")[0], path
 
     def alone_in(self, folder: str) -> bool:
         """Whether nothing else is tracked below `folder`."""
@@ -125,6 +144,8 @@ class Where(Struct):
         path, folders = self.path(pattern), _folders(pattern)
         if any(matches(path, place) for place in self.places):
             return True
+        if self.target.strict:
+            return False
         end = "/".join(["", *folders, self.target.name])
         return bool(folders or self.loose) and f"/{self.target.path}".endswith(end)
 

@@ -50,9 +50,10 @@ MentionKind = Literal["use", "pattern", "text"]
 
 
 class Mention(Struct, frozen=True):
-    """A reference to the patch that is left. `use`: something that runs and needs the file; `pattern`: it may stand for it.
+    """A reference to the patch that is left. `use`: something that runs and needs the file, or a pattern that stands for nothing
+    else; `pattern`: one that may stand for others too.
 
-    Line and column start at 1; `text` is the line, without its end.
+    Line and column start at 1, in the file as it is then; `text` is the line, without its end. `was`: the line before the drop.
     """
 
     path: str
@@ -60,6 +61,7 @@ class Mention(Struct, frozen=True):
     column: int
     kind: MentionKind
     text: str
+    was: int
 
 
 class Change(Struct, frozen=True):
@@ -81,3 +83,4 @@ class Drop(Struct, frozen=True):
     changes: tuple[Change, ...]
     mentions: tuple[Mention, ...]
     remarks: tuple[str, ...] = ()
+    uses: tuple[Mention, ...] = ()  # of the mentions, those that fail when the file is gone

@@ -1,12 +1,14 @@
 """What goes of a workflow or a composite action when the patch goes: lines of a step's script, or the step."""
 
+import re
 from bisect import bisect_right
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from regraft.core.drop_layout import Layout
+from regraft.core.drop_records import left_empty, may_record
 from regraft.core.drop_shell import cut_shell
 from regraft.core.drop_target import PROJECT, Target, Where, resolved
 from regraft.core.drop_values import FileCut
@@ -17,6 +19,13 @@ LIMIT = 1024 * 1024  # bytes
 
 _EXPRESSION = regex(rb"\$\{\{.*?\}\}", 16)  # DOTALL
 _SHELLS = ("bash", "sh")
+_TEXTS = frozenset({"name", "run-name", "description", "on"})
+# A step by its id, or, without a name, every step: `steps.x`, `steps['x']`, `steps[...]`, `steps.*`, `toJSON(steps)`.
+_ASKED = regex(
+    r"(?<![\w.-])steps\s*(?:(?:\.\s*(?P<name>[A-Za-z_][\w-]*)|\[\s*'(?P<quoted>[^']*)'\s*\])(?:\s*\.\s*(?P<key>\w+))?|\.\s*\*|\[)"
+    r"|[(,]\s*steps\s*[,)]",
+    re.IGNORECASE,
+)
 _WORKSPACE = regex(rb"\$\{\{\s*github\.workspace\s*\}\}|\$\{?GITHUB_WORKSPACE\}?")
 
 
@@ -44,6 +53,15 @@ class _Script(Struct, frozen=True):
             return Span(line_start(data, start), stop if stop == self.stop else line_start(data, stop))
         return Span(start, stop)
 
+    def inside(self, spans: Sequence[Span]) -> list[Span]:
+        """Spans of the file as those of the text."""
+        return [Span(self._back(one.start), self._back(one.stop)) for one in spans]
+
+    def _back(self, at: int) -> int:
+        line = max(bisect_right(self.places, at) - 1, 0)
+        stop = self.starts[line + 1] if line + 1 < len(self.starts) else len(self.text)
+        return min(max(at - self.places[line], 0) + self.starts[line], stop)
+
 
 def cut_workflow(data: bytes, target: Target) -> FileCut:
     """What to cut out of a workflow. Nothing where it is no YAML, or is larger than `LIMIT`."""
@@ -56,9 +74,12 @@ def cut_workflow(data: bytes, target: Target) -> FileCut:
     globs: list[Span] = []
     for steps in document.step_lists():
         gone: list[Span] = []
-        for step in steps.value:
-            part = document.step(step, target)
-            globs += part.globs
+        parts = [document.step(step, target) for step in steps.value]
+        globs += (span for part in parts for span in part.globs)
+        kept = left_empty(document.scripts(steps.value, parts)) if may_record(data) else set()
+        for number, (step, part) in enumerate(zip(steps.value, parts, strict=True)):
+            if number in kept:
+                continue
             if part.spans and part.spans[0] == document.item(step):
                 gone.append(part.spans[0])
             else:
@@ -67,6 +88,15 @@ def cut_workflow(data: bytes, target: Target) -> FileCut:
             spans += gone
     cut = FileCut(tuple(merged(spans)), tuple(globs))
     return cut if not cut.spans or document.proved(cut.spans) else FileCut(globs=cut.globs)
+
+
+def run_spans(data: bytes) -> list[Span]:
+    """Where a workflow runs something, or hands it to what does: all but names, descriptions and what starts it.
+
+    All of it where it cannot be read.
+    """
+    document = _Document.of(data) if len(data) <= LIMIT else None
+    return [Span(0, len(data))] if document is None else merged(document.values())
 
 
 class _Document:
@@ -97,6 +127,25 @@ class _Document:
         """The byte at which a character stands."""
         return index if self._wide is None else len(self._text[:index].encode())
 
+    def values(self) -> Iterator[Span]:
+        """The scalars that are no names of things."""
+        seen: set[int] = set()
+        waiting = [] if self._root is None else [self._root]
+        while waiting:
+            node = waiting.pop()
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            if node.id == "scalar":
+                start = self._byte(node.start_mark.index)
+                yield Span(
+                    line_stop(self._data, start) if node.style in ("|", ">") else start, self._byte(node.end_mark.index)
+                )
+            elif node.id == "sequence":
+                waiting += node.value
+            else:
+                waiting += (value for key, value in node.value if key.id != "scalar" or key.value not in _TEXTS)
+
     def step_lists(self) -> Iterator[Any]:
         """The list below each key `steps`, each once, whatever refers to it."""
         seen: set[int] = set()
@@ -114,8 +163,17 @@ class _Document:
             elif node.id == "sequence":
                 waiting += node.value
 
+    def scripts(self, steps: Sequence[Any], parts: Sequence[FileCut]) -> Iterator[tuple[int, bytes, list[Span] | None]]:
+        """Each step's script, with what goes of it."""
+        for number, (step, part) in enumerate(zip(steps, parts, strict=True)):
+            run = _keys(step).get("run")
+            script = self._script(run) if run is not None and run.id == "scalar" else None
+            if script is not None:
+                whole = bool(part.spans) and part.spans[0] == self.item(step)
+                yield number, _masked(script.text), None if whole else script.inside(part.spans)
+
     def step(self, step: Any, target: Target) -> FileCut:
-        keys = {key.value: value for key, value in step.value if key.id == "scalar"} if step.id == "mapping" else {}
+        keys = _keys(step)
         run = keys.get("run")
         shell = keys.get("shell")
         if run is None or run.id != "scalar" or (shell is not None and not str(shell.value).startswith(_SHELLS)):
@@ -131,11 +189,22 @@ class _Document:
         if cut is None:
             return FileCut()
         globs = tuple(script.span(one, self._data) for one in cut.globs)
+        asked = self._asked(str(keys["id"].value)) if "id" in keys else None
         if cut.whole:
             item = self.item(step)
-            named = "id" in keys and f"steps.{keys['id'].value}." in self._text
-            return FileCut((item,) if item is not None and not named else (), globs)
+            return FileCut((item,) if item is not None and asked is None else (), globs)
+        if asked == "state":
+            return FileCut((), globs)
         return FileCut(tuple(script.span(one, self._data) for one in cut.spans), globs)
+
+    def _asked(self, name: str) -> Literal["outputs", "state"] | None:
+        """What something else in the file asks of the step with this id: its outputs alone, or how it went. Ids ignore case."""
+        found = set()
+        for match in _ASKED.finditer(self._text):
+            one = match["name"] or match["quoted"]
+            if one is None or one.lower() == name.lower():
+                found.add((match["key"] or "").lower() == "outputs")
+        return None if not found else "outputs" if all(found) else "state"
 
     def _script(self, node: Any) -> _Script | None:
         start, stop = self._byte(node.start_mark.index), self._byte(node.end_mark.index)
@@ -196,6 +265,10 @@ class _Document:
         """By reading the result: it is YAML, and everything but scripts and steps is what it was."""
         after = _Document.of(edited(self._data, [Edit(span) for span in spans]))
         return after is not None and _without_runs(after._root) == _without_runs(self._root, self, spans)  # noqa: SLF001 - of its own kind
+
+
+def _keys(step: Any) -> dict[str, Any]:
+    return {key.value: value for key, value in step.value if key.id == "scalar"} if step.id == "mapping" else {}
 
 
 def _masked(text: bytes) -> bytes:

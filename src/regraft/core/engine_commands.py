@@ -77,7 +77,15 @@ def from_argv(image: str) -> list[str]:
 def layers_argv(program: Program, image: str) -> list[str]:
     """Prints the digests of the unpacked layers, the lowest first, with blanks between them."""
     if program == "buildah":
-        return ["buildah", "inspect", "--type", "image", "--format", "{{range .OCIv1.RootFS.DiffIDs}}{{.}} {{end}}", image]
+        return [
+            "buildah",
+            "inspect",
+            "--type",
+            "image",
+            "--format",
+            "{{range .OCIv1.RootFS.DiffIDs}}{{.}} {{end}}",
+            image,
+        ]
     return [program, "image", "inspect", "--format", "{{range .RootFS.Layers}}{{.}} {{end}}", image]
 
 

@@ -59,7 +59,9 @@ class Explained(Struct, frozen=True):
     def surprising(self) -> bool:
         """Whether anything in it is not what the project says."""
         wrong = any(one.state != "in" for one in self.patches) or bool(self.by_nothing)
-        return wrong or bool(self.alike) or self.commit is None or any(one.commit != self.commit for one in self.expected)
+        return (
+            wrong or bool(self.alike) or self.commit is None or any(one.commit != self.commit for one in self.expected)
+        )
 
 
 def explain(  # noqa: PLR0913 - keyword-only but for what is explained

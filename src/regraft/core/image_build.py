@@ -8,6 +8,7 @@ from regraft.core.image_reference import Digest
 
 StepName = Literal["build", "probe", "imports", "seal", "push", "check", "tag"]
 
+
 class Step(Struct, frozen=True):
     """`detail` is what it gave, or why it failed."""
 

@@ -1,8 +1,9 @@
 """A change that came in, and that nothing has taken back since, however the lines beside it moved on.
 
 Upstream takes a fix; three weeks later somebody edits the line after it, and no check of the patch's context finds it any more.
-That it is still there is proved from where it came in: there the whole hunk was found, and in every version since its added
-lines stand together as often as they did, what it removed has not come back, and its old side stands nowhere.
+That it is still there is proved from where it came in: there the whole hunk was found at one place, and through every version
+since its added lines are followed by the difference of the two, and none of them was touched. Besides, they stand together as
+often as they did, what the hunk removed has not come back, and its old side stands nowhere.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,6 +11,8 @@ from itertools import groupby
 
 from msgspec import Struct
 
+from regraft.core.hunk_places import places, sides
+from regraft.core.line_diff import text_blocks
 from regraft.core.patch_text import Hunk
 from regraft.core.patterns import regex
 
@@ -17,8 +20,10 @@ _TELLING = regex(rb"\w{3}")
 
 
 class Mark(Struct, frozen=True):
-    """What to look for in later versions: blocks of lines, with how often each stood there when the change came in."""
+    """A change in one version: the lines where it stands, as slices; and blocks of lines, with how often each stood when it came in."""
 
+    content: bytes
+    at: tuple[tuple[int, int], ...]
     added: tuple[tuple[bytes, int], ...]
     removed: tuple[tuple[bytes, int], ...]
     old_side: bytes
@@ -27,7 +32,8 @@ class Mark(Struct, frozen=True):
 def mark(hunk: Hunk, landed: bytes) -> Mark | None:
     """Of a hunk that was found to be there already in `landed`; None where later versions could prove nothing.
 
-    That is so for one that only removes lines, or adds none that tells it from others (braces, blank lines).
+    That is so for one that only removes lines, or adds none that tells it from others (braces, blank lines), or that may stand
+    at several places.
     """
     text = _framed(landed)
     added, removed = [], []
@@ -40,25 +46,68 @@ def mark(hunk: Hunk, landed: bytes) -> Mark | None:
     if not any(_TELLING.search(block) for block, _ in added) or any(not count for _, count in added):
         return None
     old_side = _block([line for sign, lines in _runs(hunk) if sign != b"+" for line in lines])
-    return None if old_side in text else Mark(tuple(added), tuple(removed), old_side)
+    at = _where(hunk, landed)
+    return Mark(landed, at, tuple(added), tuple(removed), old_side) if at and old_side not in text else None
 
 
-def stands(found: Mark, content: bytes | None) -> bool:
-    """Whether the change is still whole in a later version of the file (None: it is gone)."""
+def followed(found: Mark, content: bytes | None) -> Mark | None:
+    """The change in the next version of the file (None: it is gone); None where it is not proved to be whole there."""
     if content is None:
-        return False
+        return None
     text = _framed(content)
-    return (
+    as_often = (
         all(_count(block, text) >= count for block, count in found.added)
         and all(_count(block, text) <= count for block, count in found.removed)
         and found.old_side not in text
     )
+    moved = [_moved(at, found.content, content) for at in found.at] if as_often else [None]
+    at = tuple(one for one in moved if one is not None)
+    return Mark(content, at, found.added, found.removed, found.old_side) if len(at) == len(moved) else None
+
+
+def _moved(at: tuple[int, int], before: bytes, after: bytes) -> tuple[int, int] | None:
+    """Where untouched lines of `before` stand in `after`."""
+    start, end = at
+    shift = 0
+    for i1, i2, j1, j2 in text_blocks(before, after)[2]:
+        if i2 <= start:
+            shift += (j2 - j1) - (i2 - i1)
+        elif i1 < end:
+            return None
+    return start + shift, end + shift
+
+
+def _where(hunk: Hunk, landed: bytes) -> tuple[tuple[int, int], ...]:
+    """The lines of each added run, where they stand at one place; nothing where that is not so."""
+    both = sides(hunk)
+    found = places(landed, both.post, both)
+    if len(found) == 1:
+        line = landed.count(b"\n", 0, found[0])
+        at = []
+        for sign, lines in _runs(hunk):
+            if sign == b"+":
+                at.append((line, line + len(lines)))
+            line += len(lines) if sign != b"-" else 0
+        return tuple(at)
+    if found:
+        return ()
+    text = _framed(landed)
+    alone = []
+    for sign, lines in _runs(hunk):
+        if sign == b"+":
+            if _count(_block(lines), text) != 1:
+                return ()
+            line = text.count(b"\n", 0, text.find(_block(lines)))
+            alone.append((line, line + len(lines)))
+    return tuple(alone)
 
 
 def landed_and_kept(hunk: Hunk, landed: bytes, later: Iterable[bytes | None]) -> bool:
     """Whether a hunk that was wholly there in `landed` is there in each of the `later` versions too. Never from a deletion."""
     found = mark(hunk, landed)
-    return found is not None and all(stands(found, content) for content in later)
+    for content in later:
+        found = followed(found, content) if found is not None else None
+    return found is not None
 
 
 def _runs(hunk: Hunk) -> Iterator[tuple[bytes, list[bytes]]]:

@@ -65,6 +65,7 @@ class Row(Struct, frozen=True):
     commits: int = 0  # first-parent commits (or releases) that were looked through
     reaches: bool = False  # down to where history begins
     release: str | None = None  # the version, where a release stands for the commit
+    cut: Commit | None = None  # before it, history is cut off (a shallow clone)
 
     @property
     def called(self) -> str:

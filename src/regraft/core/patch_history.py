@@ -129,6 +129,7 @@ class SeriesHistory(Struct, frozen=True):
     """A series in a range. `commits`: how many first-parent commits it has; `touching`: how many of them touched its paths.
 
     `reaches` says that the range begins where the history that is here does. `judged`: pieces that had to be judged anew.
+    `cut` is the commit before which a shallow repository's history is cut off, where the range reaches it.
     """
 
     tip: Commit
@@ -138,3 +139,4 @@ class SeriesHistory(Struct, frozen=True):
     state: PatchState | None
     patches: tuple[PatchHistory, ...]
     judged: int
+    cut: Commit | None = None

@@ -1,11 +1,17 @@
-"""Whether a carried patch can go, judged at the refs that were named, or at the branch that its dependency follows."""
+"""Whether a carried patch can go, judged at the refs that were named (or at the branch that its dependency follows), and at what is built."""
+
+from collections.abc import Iterator
 
 from msgspec import Struct
 
 from regraft.core.drop_values import Evidence
 from regraft.core.manifest import Manifest
-from regraft.core.patch_health import Row
+from regraft.core.patch_health import Advice, Row
+from regraft.core.quoting import quoted
 from regraft.core.refs import Ref
+from regraft.errors import RefusedError
+from regraft.flows.patch_advice import Adviser
+from regraft.flows.patch_built import BuiltRefs
 from regraft.flows.patch_judging import Case
 from regraft.flows.patch_status import Asked, Ports, status
 
@@ -23,10 +29,34 @@ class JudgedProof(Struct, frozen=True):
         if not any(patch in one.patches for one in baked):
             return ()
         found = status(self.manifest, Asked((patch,), self.at), self.ports)
-        return tuple(self._evidence(row, case) for row, case in zip(found.rows, found.cases, strict=True))
+        judged = [(case, index) for case in found.cases for index in case.chosen]
+        evidence = [self._of_row(row, case, index) for row, (case, index) in zip(found.rows, judged, strict=True)]
+        evidence += [one for case, index in judged for one in self._of_built(patch, case, index)]
+        return tuple(dict.fromkeys(evidence))
 
-    def _evidence(self, row: Row, case: Case) -> Evidence:
+    def _of_row(self, row: Row, case: Case, index: int) -> Evidence:
         ref = row.ref if self.at else case.name or row.ref
-        referred = row.advice.action != "drop" if row.state == "target-gone" else None
-        commit = None if row.release else row.commit
-        return Evidence(row.image, row.dependency, ref, commit, row.state, row.reason, referred, row.release)
+        return _evidence(row.advice, case, index, ref, row.reason)
+
+    def _of_built(self, patch: str, case: Case, index: int) -> Iterator[Evidence]:
+        """At what is built besides. Raises RefusedError where that cannot be told."""
+        built = BuiltRefs(self.ports.files, self.ports.look_up, lambda one: one.deep_enough(self.ports.progress))
+        for one in built(case):
+            if one.case is None:
+                told = f"{one.what} is built, and what it has cannot be told: {one.why}"
+                hint = "keep it; or look yourself, then say --without-proof"
+                raise RefusedError("not-proved", f"{quoted(patch)} cannot be proved to be needless\n{told}", hint=hint)
+            advice = Adviser({}, self.ports.progress).alone(one.case, index)
+            yield _evidence(advice, one.case, index, one.what, one.case.history.patches[index].now.reason)
+
+
+def _evidence(advice: Advice, case: Case, index: int, ref: str, reason: str | None) -> Evidence:
+    state, referred = case.history.patches[index].now.state, None
+    if state == "target-gone":
+        found = advice.references.found if advice.references is not None else ()
+        referred = False if advice.action == "drop" else bool(found) or None
+        reason = "; ".join(advice.grounds)
+    release = case.called(case.commit) if case.upstream.releases else None
+    commit = None if release else case.commit
+    carrier = case.carrier
+    return Evidence(carrier.image.name, carrier.dependency.name, ref, commit, state, reason, referred, release)

@@ -3,14 +3,18 @@
 from collections.abc import Iterator
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
+from regraft.core.hunk_state import judge_hunks
 from regraft.core.objects import Commit
 from regraft.core.patch_health import Action, Advice
 from regraft.core.patch_history import Culprit, SeriesHistory, Turn
+from regraft.core.patch_verdict import some
 from regraft.core.plan import PatchState
 from regraft.core.references import References, in_paths, sorted_out, wanted
 from regraft.core.trees import shown
 from regraft.core.versions import is_same
+from regraft.flows.patch_built import Built, Elsewhere
 from regraft.flows.patch_judging import Case, Judging, Progress, read_series
 from regraft.flows.patch_remarks import remarks
 from regraft.flows.patch_renew import Renewed, moves, renew
@@ -31,16 +35,35 @@ class Later(Struct, frozen=True):
 class Adviser(Struct):
     """`baked` tells the commit, or of a package the version, that an image holds; None where that is not known.
 
-    `thorough`: look for what refers to the files that a patch edits also where they are there.
+    `thorough`: look for what refers to the files that a patch edits also where they are there. `built`: what else a patch
+    has to be needless at, before it is called so.
     """
 
     baked: dict[tuple[str, str], str | None]
     progress: Progress
     thorough: bool = False
+    built: Elsewhere = lambda _case: ()
     _later: dict[object, SeriesHistory] = field(default_factory=dict)
 
     def advise(self, case: Case, index: int) -> Advice:
         """Raises what reading objects and walking history raise."""
+        advice = self.alone(case, index)
+        if advice.action != "drop":
+            return advice
+        needed = tuple(said for one in self.built(case) if (said := self._needed(one, index)) is not None)
+        return replace(advice, action="nothing", grounds=(*needed, *advice.grounds[:1])) if needed else advice
+
+    def _needed(self, one: Built, index: int) -> str | None:
+        """Why what is built there may not do without the patch."""
+        if one.case is None:
+            return f"keep it: {one.what} is built, and what it has cannot be told: {one.why}"
+        if self.alone(one.case, index).action == "drop":
+            return None
+        state = one.case.history.patches[index].now.state
+        return f"keep it: {one.what} is built, and it is not there yet: {state} at {one.case.called(one.case.commit)}"
+
+    def alone(self, case: Case, index: int) -> Advice:
+        """What to do at this ref, whatever else is built."""
         state = case.history.patches[index].now.state
         said = tuple(remarks(case, index))
         if state == "applies":
@@ -51,14 +74,21 @@ class Adviser(Struct):
             return Advice("drop", tuple(_landed(case, index)), said)
         gone = state == "target-gone"
         references = refer(case, index, gone=gone) if gone or self.thorough else None
-        if gone and references is not None and dead(case, index, references):
+        never = never_there(case, index) if gone else []
+        if gone and references is not None and not never and dead(case, index, references):
             ground = f"what it edits is gone, and nothing at {case.called(case.commit)} refers to it"
             return Advice("drop", (ground,), said, references)
         action, grounds = self._mend(case, index, state)
         if gone and references is not None and references.found:
             found, at = len(references.found), case.called(case.commit)
-            some = f"{found} place{'s' if found > 1 else ''} at {at} still refer{'' if found > 1 else 's'} to what it edits"
-            grounds = (*grounds, some)
+            refers = f"{found} place{'s' if found > 1 else ''} at {at} still refer{'' if found > 1 else 's'} to what it edits"
+            grounds = (*grounds, refers)
+        if never:
+            looked = "in all of its history" if case.history.reaches else "in the history that was looked through"
+            grounds = (
+                *grounds,
+                f"nothing took {some([shown(one) for one in never])} away {looked}: that it is not there is no proof",
+            )
         return Advice(action, grounds, said, references)
 
     def _mend(self, case: Case, index: int, state: PatchState) -> tuple[Action, tuple[str, ...]]:
@@ -87,7 +117,15 @@ class Adviser(Struct):
     def _stuck(self, case: Case, index: int, why: str) -> tuple[Action, tuple[str, ...]]:
         dependency = case.carrier.dependency
         grounds = [f"no refresh can be proved: {why}"]
+        if kept := moved_with(case, index):
+            return "by-hand", (
+                f"its change stands in {some(kept)}, where its target went: look, then drop it",
+                *grounds,
+            )
         fitted = last_fit(case, index)
+        turns = case.history.patches[index].turns
+        if turns and (turns[0].before.state, turns[0].after.state) == ("already-there", "target-gone"):
+            return "by-hand", ("its change had landed when its target went: look whether it is needed", *grounds)
         if fitted is not None:
             grounds.append(f"it fitted up to {_named(case, fitted)}")
         follows = case.name is not None and case.name == f"refs/heads/{dependency.branch}"
@@ -157,6 +195,35 @@ def dead(case: Case, index: int, references: References) -> bool:
     tree, source = case.tree, case.upstream.source
     there = any(source.version(tree, path) is not None for path in case.texts[index].touched)
     return not (there or references.found or not references.words or moves(case, index, tree))
+
+
+def never_there(case: Case, index: int) -> list[bytes]:
+    """The files that the patch edits, and that no commit took away of the history that was looked through.
+
+    A path may be misspelt, a new file described as a change, or the file may come later: none of that is a target that went.
+    """
+    source, tree = case.upstream.source, case.tree
+    absent = [path for one in case.texts[index].sections if source.version(tree, path := one.old_path) is None]
+    if not absent:
+        return []
+    line = source.line(case.commit, absent, last=max(case.history.commits, 1))
+    took = {one.path for touch in line.touches for one in touch.changes if one.old is not None}
+    return [path for path in dict.fromkeys(absent) if path not in took]
+
+
+def moved_with(case: Case, index: int) -> list[str]:
+    """Where the files went that the patch edits, if its whole change stands there."""
+    tree, source, text = case.tree, case.upstream.source, case.texts[index]
+    moved = moves(case, index, tree)
+    found = []
+    for section in text.sections:
+        path = moved.get(section.old_path)
+        there = source.version(tree, path) if path is not None else None
+        content = source.blob(there.oid) if there is not None else None
+        if path is None or content is None or judge_hunks(content, section.hunks).state != "already-there":
+            return []
+        found.append(shown(path))
+    return found
 
 
 def last_fit(case: Case, index: int) -> Commit | None:

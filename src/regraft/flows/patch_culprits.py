@@ -154,7 +154,8 @@ def _made(case: _Case, series: Series, world: HistoryView, source: HistorySource
 
 def _told(case: _Case, section: Section, made: _Made, renames: Renames | None, source: HistorySource) -> Culprit:
     commit, through = made.commit, case.by.commit
-    pull = pull_number(source.commit(through).message) or pull_number(commit.message)
+    messages = (commit.subject, source.commit(through).message, commit.message)  # a merge may bring many pull requests
+    pull = next((number for one in messages if (number := pull_number(one)) is not None), None)
     subject = printable(commit.subject[: 4 * SUBJECT], SUBJECT)
     plain = Culprit(
         commit.commit, subject, commit.date, pull, through if through != commit.commit else None, release=commit.release

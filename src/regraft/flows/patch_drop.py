@@ -1,8 +1,10 @@
 """`regraft patch drop`: take a carried patch out of a project, with every use of it that can be edited safely."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from regraft.core.drop_edits import cut_file, find_mentions, kind_of
 from regraft.core.drop_target import Target
@@ -28,8 +30,15 @@ class Proof(Protocol):
 class TrackedFiles(Protocol):
     """The files that the project's repository tracks: in the work tree, or in a commit."""
 
+    @property
+    def root(self) -> str:
+        """The project's folder below the top of its repository, with a slash at its end; "" at the top."""
+
     def paths(self) -> tuple[str, ...]:
-        """Of every regular file, relative to the project, in order."""
+        """Of every regular file, relative to the top of the repository, in order."""
+
+    def links(self) -> Mapping[str, str]:
+        """Tracked links, and the tracked file that each leads to in the end. What leads elsewhere is left out."""
 
     def each(self, paths: Sequence[str], limit: int) -> Iterator[tuple[str, bytes]]:
         """The bytes of those files that are there and hold at most `limit` bytes."""
@@ -38,44 +47,80 @@ class TrackedFiles(Protocol):
 def plan_drop(patch: str, files: TrackedFiles, proof: Proof | None, manifest: Manifest | None = None) -> Drop:
     """Every edit that takes `patch` (a path in the project) out, and every mention that is left. Writes nothing.
 
-    `proof` is None for a drop without proof.
+    The patch may be named by its file name alone, where the manifest carries one of that name. What a drop would break is in its
+    `uses`. `proof` is None for a drop without proof.
     Raises InputError (no-such-patch, not-a-patch), RefusedError (no-proof, not-proved), and what `proof` and `files` raise.
     """
     tracked = files.paths()
     baked = [one for image in manifest.images.values() for one in image.carried.values()] if manifest else []
-    _check(patch, tracked, {path for one in baked for path in one.patches})
+    links, root = files.links(), files.root
+    known = dict.fromkeys(path for one in baked for path in one.patches)
+    patch = _meant(patch, known, {*tracked, *links}, root)
+    path = f"{root}{patch}"
+    _check(patch, {one.removeprefix(root) for one in (*tracked, *links) if one.startswith(root)}, known)
     evidence = proof.of(patch) if proof is not None else ()
     if proof is not None:
         _demand(patch, evidence)
-    target = Target(patch, frozenset(tracked), frozenset(one.series for one in baked if one.series is not None))
+    target = _target(path, tracked, links, root, manifest)
     changes: list[Change] = []
     mentions: list[Mention] = []
     cuts: dict[str, FileCut] = {}
     digest = b""
     read = 0
-    for path, data in files.each(tracked, FILE_LIMIT):
+    for name, data in files.each(tracked, FILE_LIMIT):
         read += 1
-        if path == patch:
+        if name == links.get(path, path):
             digest = data
+        if name == path:
             continue
-        cut = cut_file(path, data, target)
+        cut = cut_file(name, data, target)
         after = edited(data, [Edit(span) for span in cut.spans])
         if cut.spans:
             places = Places(data)
             lines = tuple(dict.fromkeys(places.of(span.start)[0] for span in cut.spans))
-            changes.append(Change(path, data, after, lines))
-        cuts[path] = cut
-        mentions += [] if b"\0" in data[:8000] else find_mentions(path, data, after, cut, target)
-    changes.append(Change(patch, digest, None))
-    remarks = tuple(_remarks(target, changes, mentions, cuts, unread=len(tracked) - read))
+            changes.append(Change(name, data, after, lines))
+        cuts[name] = cut
+        mentions += [] if b"\0" in data[:8000] else find_mentions(name, data, after, cut, target)
+    changes.append(Change(path, digest, None))
+    uses = tuple(one for one in mentions if one.kind == "use" and kind_of(one.path, b"", target) != "manifest")
     sha256 = Sha256(hashlib.sha256(digest).hexdigest())
-    return Drop(patch, sha256, evidence, proof is not None, tuple(changes), tuple(mentions), remarks)
+    drop = Drop(patch, sha256, evidence, proof is not None, tuple(changes), tuple(mentions), uses=uses)
+    remarks = [*_remarks(target, drop, cuts, unread=len(tracked) - read)]
+    if path in links:
+        remarks.append(f"it is a link: {links[path]}, which it leads to, stays")
+    return replace(drop, remarks=tuple(remarks))
 
 
-def _check(patch: str, tracked: Sequence[str], carried: set[str]) -> None:
+def _target(
+    path: str, tracked: Sequence[str], links: Mapping[str, str], root: str, manifest: Manifest | None
+) -> Target:
+    images = list(manifest.images.values()) if manifest else []
+    series = frozenset(f"{root}{one.series}" for image in images for one in image.carried.values() if one.series)
+    dockerfiles = frozenset(f"{root}{image.dockerfile}" for image in images if image.dockerfile)
+    names: dict[str, tuple[str, ...]] = {}
+    for link, name in links.items():
+        names[name] = (*names.get(name, ()), link)
+    return Target(path, frozenset({*tracked, path}), series, dockerfiles, names, root)
+
+
+def _meant(patch: str, carried: Collection[str], tracked: Collection[str], root: str) -> str:
+    """The patch that is named, perhaps by its file name alone."""
+    path = patch.removeprefix("./")
+    named = [one for one in carried if one.rpartition("/")[2] == path]
+    if path in carried or f"{root}{path}" in tracked or not named:
+        return path
+    if len(named) > 1:
+        hint = f"did you mean {named[0]}?"
+        raise InputError("no-such-patch", f"{len(named)} patches are called {quoted(patch)}", hint=hint)
+    return named[0]
+
+
+def _check(patch: str, tracked: Collection[str], carried: Collection[str]) -> None:
     if patch not in tracked:
         end = f"/{patch.rpartition('/')[2]}"
-        like = next((one for one in tracked if f"/{one}".endswith(end)), None) or nearest(patch, tracked)
+        like = next((one for one in sorted(tracked) if f"/{one}".endswith(end)), None) or nearest(
+            patch, sorted(tracked)
+        )
         hint = f"did you mean {like}?" if like else "name it as `git ls-files` does"
         raise InputError("no-such-patch", f"the project tracks no file {quoted(patch)}", hint=hint)
     if patch not in carried and not patch.endswith(_ENDS):
@@ -101,35 +146,19 @@ def _needed(one: Evidence) -> str:
         looked = (
             "something there still refers to what it edits"
             if one.referred
-            else "nobody looked for what still refers to it"
+            else one.reason or "nobody looked for what still refers to it"
         )
         return f"{state}: {looked}"
     return f"{state}: {one.reason}" if one.reason else state
 
 
-def _remarks(
-    target: Target,
-    changes: Sequence[Change],
-    mentions: Sequence[Mention],
-    cuts: Mapping[str, FileCut],
-    *,
-    unread: int,
-) -> Iterator[str]:
-    running = [one for one in changes if one.after is not None and _runs(one)]
-    needed = [one for one in mentions if one.kind == "use" and kind_of(one.path, b"") != "manifest"]
-    if not running and not needed and not any(one.kind == "pattern" for one in mentions):
+def _remarks(target: Target, drop: Drop, cuts: Mapping[str, FileCut], *, unread: int) -> Iterator[str]:
+    running = [one for one in drop.changes if one.after is not None and _runs(one, target)]
+    if not running and not drop.uses and not any(one.kind == "pattern" for one in drop.mentions):
         yield "no Dockerfile, workflow or script applies it"
     if len(running) > 1:
         places = ", ".join(f"{one.path}:{one.lines[0]}" for one in running)
         yield f"it was used in {len(running)} files: {places}"
-    if needed:
-        places = ", ".join(dict.fromkeys(f"{one.path}:{one.line}" for one in needed))
-        yield f"this still needs the file, and could not be edited safely: {places}"
-    patterns = [one for one in mentions if one.kind == "pattern"]
-    folder = target.path.rpartition("/")[0]
-    others = target.tracked - {target.path}
-    if patterns and not any(one.rpartition("/")[0] == folder and one.endswith(_ENDS) for one in others):
-        yield f"no other patch is left in {folder or 'that folder'}: what a pattern stands for there may be nothing"
     for path, cut in cuts.items():
         if cut.empty:
             yield f"nothing of use is left in {path}"
@@ -137,5 +166,5 @@ def _remarks(
         yield f"{unread} tracked files are not there, or hold more than {FILE_LIMIT} bytes, and were not read"
 
 
-def _runs(change: Change) -> bool:
-    return kind_of(change.path, change.before) in ("dockerfile", "workflow", "script")
+def _runs(change: Change, target: Target) -> bool:
+    return kind_of(change.path, change.before, target) in ("dockerfile", "workflow", "script")

@@ -66,10 +66,11 @@ def walk(  # noqa: PLR0913 - keyword-only but for what is judged where
         tip,
         len(line.commits),
         len(line.touches),
-        line.beyond is None,
+        line.beyond is None and not line.cut,
         fold_series(one.now.state for one in patches),
         patches,
         series.judged,
+        line.commits[-1] if line.cut else None,
     )
 
 

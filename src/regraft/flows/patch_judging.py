@@ -196,8 +196,10 @@ class Judging(Struct, frozen=True):
         """As far back as the last change of every state that would stop a run, or is to be acted on."""
         for last in RELEASES if isinstance(self.carrier.dependency, Package) else DEPTHS:
             history = self.along(progress, last)
-            if history.reaches or all(
-                one.turns or one.now.state in ("applies", "unreadable") for one in history.patches
+            if (
+                history.reaches
+                or history.cut
+                or all(one.turns or one.now.state in ("applies", "unreadable") for one in history.patches)
             ):
                 break
         return history

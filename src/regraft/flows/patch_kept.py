@@ -1,17 +1,24 @@
-"""Takes for there what came in once within a range and was never taken back, where no single version shows it any more."""
+"""What history shows of a change, and no single version does.
 
-from collections.abc import Sequence
+What came in once and was never taken back is there, where the lines beside it moved on. And what looks like the change, and stood
+there as often before the commit that made it look so, is another one's: a twin function of which only the other was rewritten.
+"""
+
+from collections.abc import Mapping, Sequence
 
 from regraft.core.file_state import FileVerdict
 from regraft.core.history_walk import Moment
+from regraft.core.hunk_places import places, sides
 from regraft.core.hunk_state import HunkVerdict
-from regraft.core.landed import Mark, mark, stands
-from regraft.core.patch_text import PatchText, Section
+from regraft.core.landed import Mark, followed, mark
+from regraft.core.patch_text import Hunk, PatchText, Section
 from regraft.core.patch_verdict import PatchVerdict, folded
 from regraft.core.plan import PatchState
 from regraft.flows.ports import HistorySource
 
 REASON = "it came in with {}, and nothing has taken it back since, though the lines beside it moved on"
+
+DOUBT = "its result stood there before {} changed the file"
 
 Verdicts = list[tuple[PatchVerdict, ...]]
 
@@ -21,9 +28,68 @@ def kept(texts: Sequence[PatchText], versions: Sequence[Moment], verdicts: Verdi
     mended = list(verdicts)
     for number, text in enumerate(texts):
         for place, section in enumerate(text.sections if not text.problems else ()):
-            if section.kind in ("edit", "rename") and _worth(number, place, verdicts):
+            if section.kind == "edit" and section.hunks:
+                _doubt((number, place), text, section, versions, mended, source)
+            if section.kind in ("edit", "rename") and _worth(number, place, mended):
                 _follow((number, place), text, section, versions, mended, source)
     return mended
+
+
+def _doubt(  # noqa: PLR0913, PLR0917 - one section through all versions
+    at: tuple[int, int],
+    text: PatchText,
+    section: Section,
+    versions: Sequence[Moment],
+    mended: Verdicts,
+    source: HistorySource,
+) -> None:
+    """Takes hunks whose new side stands there for conflicts, where it stood as often in the version before it counted as there."""
+    patch, place = at
+    without: dict[int, str | None] = {}  # by hunk: the file's last version in which it was not there
+    came: dict[int, str] = {}
+    proved: set[int] = set()
+    for index in range(len(versions) - 1, -1, -1):  # oldest first
+        files = mended[index][patch].files
+        held, by = versions[index].view.get(section.path), versions[index].by
+        hunks = files[place].hunks if files else ()
+        there = {hunk.index for hunk in hunks if hunk.state == "already-there"} if held is not None else set()
+        for number in set(range(1, len(section.hunks) + 1)) - there:
+            without[number] = held.oid if held is not None else None
+            came.pop(number, None)
+            proved.discard(number)
+        asked = [number for number in sorted(there - proved) if number in without]
+        by_base = bool(files) and files[place].state == "already-there" and files[place].reason is not None
+        if held is None or by_base or not asked:
+            continue
+        doubted = {}
+        for number in asked:
+            came.setdefault(number, by.called if by is not None else "the history before")
+            now, before = (_standing(section.hunks[number - 1], oid, source) for oid in (held.oid, without[number]))
+            if 0 < now <= before:
+                doubted[number] = DOUBT.format(came[number])
+            else:
+                proved.add(number)
+        if doubted:
+            row = mended[index]
+            changed = (*files[:place], _doubted(files[place], section, doubted), *files[place + 1 :])
+            mended[index] = (*row[:patch], folded(changed, text), *row[patch + 1 :])
+
+
+def _standing(hunk: Hunk, oid: str | None, source: HistorySource) -> int:
+    content = source.blob(oid) if oid is not None else None
+    both = sides(hunk)
+    return len(places(content, both.post, both)) if content is not None else 0
+
+
+def _doubted(verdict: FileVerdict, section: Section, doubted: Mapping[int, str]) -> FileVerdict:
+    hunks = tuple(
+        HunkVerdict(hunk.index, hunk.line, "conflict", None, doubted[hunk.index]) if hunk.index in doubted else hunk
+        for hunk in verdict.hunks
+    )
+    number, why = next(iter(doubted.items()))
+    start = section.hunks[number - 1].start
+    reason = f"hunk {number} of {len(hunks)} does not fit (line {start} of the file); {why}"
+    return FileVerdict(verdict.path, "conflict", reason, hunks)
 
 
 def _worth(number: int, place: int, verdicts: Verdicts) -> bool:
@@ -65,13 +131,13 @@ def _follow(  # noqa: PLR0913, PLR0917 - one section through all versions
             origin = by.called if by is not None else "the history before"
         elif marks and verdict.state in ("conflict", "partial"):
             content = source.blob(held.oid)
-            marks = tuple(one if one is not None and stands(one, content) else None for one in marks)
+            marks = tuple(followed(one, content) if one is not None else None for one in marks)
             better = _with_marks(verdict, marks, REASON.format(origin))
             if better is not None:
                 changed = (*files[:place], better, *files[place + 1 :])
                 row = mended[index]
                 mended[index] = (*row[:patch], folded(changed, text), *row[patch + 1 :])
-        elif verdict.state == "applies":
+        else:
             marks = ()
 
 

@@ -25,6 +25,8 @@ def remarks(case: Case, index: int) -> Iterator[Remark]:
     """In the order in which they are told."""
     if (made := _made_for(case, index)) is not None:
         yield made
+    if case.texts[index].strip not in (None, 1) and not case.texts[index].problems:
+        yield Remark("strip-level", f"its paths are read at strip level {case.texts[index].strip} (`-p`)")
     if release := case.upstream.releases.get(case.commit):
         yield from (Remark("release", f"{release[0]}: {one}") for one in release[1:])
     state = case.history.patches[index].now.state

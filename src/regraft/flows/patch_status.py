@@ -15,6 +15,7 @@ from regraft.core.refs import Ref
 from regraft.core.series_state import FITS
 from regraft.core.trees import printable, shown
 from regraft.flows.patch_advice import Adviser
+from regraft.flows.patch_built import BuiltRefs
 from regraft.flows.patch_dockerfile import patch_runs
 from regraft.flows.patch_files import sha256
 from regraft.flows.patch_judging import Carrier, Case, Judging, LookUp, Progress, baked_version, carriers, judged
@@ -70,7 +71,8 @@ def status(
         return Status(())
     deep = judge or (lambda one: one.deep_enough(ports.progress))
     cases = judged(chosen, asked.refs, ports.look_up, ports.files, deep)
-    adviser = Adviser(_baked(chosen, ports.files), ports.progress, asked.thorough)
+    built = BuiltRefs(ports.files, ports.look_up, lambda one: one.deep_enough(ports.progress))
+    adviser = Adviser(_baked(chosen, ports.files), ports.progress, asked.thorough, built)
     rows = tuple(_row(case, index, adviser, ports) for case in cases for index in case.chosen)
     return Status(rows, tuple(patch_runs(cases, ports.files)), tuple(cases))
 
@@ -106,6 +108,7 @@ def _row(case: Case, index: int, adviser: Adviser, ports: Ports) -> Row:
         case.history.commits,
         case.history.reaches,
         case.called(case.commit) if case.upstream.releases else None,
+        case.history.cut,
     )
 
 

@@ -19,12 +19,12 @@ def row_findings(rows: Iterable[Row]) -> Iterator[Finding]:
         yield Finding(f"patch-{row.state}", severity, f"{message}{reason}; {do}", row.patch)
 
 
-def rows_markdown(rows: Sequence[Row]) -> str:
+def rows_markdown(rows: Sequence[Row], command: str = "status") -> str:
     """A table for `$GITHUB_STEP_SUMMARY`."""
     md = safe.markdown
-    lines = ["### regraft patch status", "", "| state | patch | dependency | image | ref | reason | do |"]
+    lines = [f"### regraft patch {command}", "", "| state | patch | dependency | image | ref | reason | do |"]
     lines.append("|---|---|---|---|---|---|---|")
     for row in rows:
         names = f"{md(row.patch)} | {md(row.dependency)} | {md(row.image)} | {md(row.ref)} {row.called}"
         lines.append(f"| {row.state} | {names} | {md(row.reason or '')} | {WORDS[row.advice.action]} |")
-    return "\n".join([*lines, "", ""]) if rows else "### regraft patch status\n\nno patches\n\n"
+    return "\n".join([*lines, "", ""]) if rows else f"### regraft patch {command}\n\nno patches\n\n"

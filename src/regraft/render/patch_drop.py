@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from regraft.core import document
-from regraft.core.drop_values import Change, Drop, Evidence
+from regraft.core.drop_values import Change, Drop, Evidence, Mention
 from regraft.render import safe
 
 WIDTH = 2000  # characters of a line that are shown
 
 
-def drop_lines(drop: Drop, end: str) -> list[str]:
-    """The grounds, the diff, what is left to the reader, and `end`: what became of it."""
+def drop_lines(drop: Drop, end: str, *, written: bool) -> list[str]:
+    """The grounds, the diff, what is left to the reader, and `end`: what became of it. Lines are those of the files as they are."""
     lines = list(_grounds(drop))
     for change in drop.changes:
         lines += diff_lines(change)
     if drop.mentions:
         lines.append("left to you:")
-        lines += [_mention(one.path, one.line, one.column, one.kind, one.text) for one in drop.mentions]
+        lines += [_mention(one, one.line if written else one.was) for one in drop.mentions]
     lines += [f"note: {safe.text(one, 1000)}" for one in drop.remarks]
     return [safe.log_line(line) for line in [*lines, end]]
 
@@ -58,8 +58,8 @@ def _lines(data: bytes) -> list[str]:
     return [*lines, *([f"{last}\\"] if last else [])]
 
 
-def _mention(path: str, line: int, column: int, kind: str, text: str) -> str:
-    return f"  {safe.text(path)}:{line}:{column}: {kind}: {safe.text(text)}"
+def _mention(one: Mention, line: int) -> str:
+    return f"  {safe.text(one.path)}:{line}:{one.column}: {one.kind}: {safe.text(one.text)}"
 
 
 def drop_json(drop: Drop, *, written: bool, branch: str | None, commit: str | None) -> str:
@@ -74,6 +74,7 @@ def drop_json(drop: Drop, *, written: bool, branch: str | None, commit: str | No
         ],
         "mentions": [document.plain(one) for one in drop.mentions],
         "remarks": [*drop.remarks],
+        "uses": [document.plain(one) for one in drop.uses],
         "written": written,
         "branch": branch,
         "commit": commit,

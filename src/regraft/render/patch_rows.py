@@ -46,8 +46,9 @@ def _below(row: Row, *, hunks: bool) -> Iterator[str]:
         yield row.reason
     if row.culprit is not None and row.state != "applies":
         yield f"since {culprit_text(row.culprit)}"
-    if row.advice.action != "nothing":
+    if row.advice.action != "nothing" or row.state != "applies":
         yield f"-> {WORDS[row.advice.action]}: {row.advice.grounds[0]}"
+    yield from (f"note: {one.message}" for one in row.advice.remarks if one.code == "strip-level")
     if hunks:
         yield from _hunk_lines(row)
 
@@ -134,8 +135,12 @@ def history_lines(rows: Sequence[Row]) -> Iterator[str]:
             if what := did(turn.culprit):
                 yield safe.log_line(f"    {what}")
         oldest = row.turns[-1].before.state if row.turns else row.state
-        end = "since the beginning of history" if row.reaches else "before that, as far as was looked"
+        end = "since the beginning of history" if row.reaches else f"before that, as far as {_how_far(row)}"
         yield safe.log_line(f"  {oldest} {end}")
+
+
+def _how_far(row: Row) -> str:
+    return f"history goes: it is cut off before {row.cut[:12]} (a shallow clone)" if row.cut else "was looked"
 
 
 def _range(row: Row) -> str:
@@ -145,9 +150,14 @@ def _range(row: Row) -> str:
 
 def history_json(rows: Iterable[Row]) -> str:
     found = [
-        _row_json(row) | {"commits": row.commits, "turns": [_turn_json(turn) for turn in row.turns]} for row in rows
+        _row_json(row) | _cut(row) | {"commits": row.commits, "turns": [_turn_json(turn) for turn in row.turns]}
+        for row in rows
     ]
     return json.dumps(found, indent=2)
+
+
+def _cut(row: Row) -> dict[str, Any]:
+    return {"cut": row.cut} if row.cut else {}
 
 
 def _turn_json(turn: Turn) -> dict[str, Any]:
@@ -192,6 +202,8 @@ def _why(row: Row) -> Iterator[str]:
         yield f"changed   {turn.before.state} -> {turn.after.state} by {culprit_text(culprit)}"
         if what := did(culprit):
             yield f"          {what}"
+    elif row.cut is not None:
+        yield f"changed   nobody knows: never in {_range(row)}, and history is cut off before {row.cut[:12]} (a shallow clone)"
     else:
         whole = "in all of its history" if row.reaches else f"in {_range(row)}"
         yield f"changed   never, {whole}"
@@ -227,14 +239,18 @@ def why_json(rows: Iterable[Row]) -> str:
 
 def _why_json(row: Row) -> dict[str, Any]:
     references = row.advice.references
-    return _row_json(row) | {
-        "sha256": row.sha256,
-        "changed": {"before": row.turns[0].before.state, "after": row.turns[0].after.state} if row.turns else None,
-        "culprit": culprit_json(row.culprit) if row.culprit else None,
-        "references": _references_json(references) if references else None,
-        "grounds": [*row.advice.grounds],
-        "notes": [{"code": one.code, "message": one.message} for one in row.advice.remarks],
-    }
+    return (
+        _row_json(row)
+        | _cut(row)
+        | {
+            "sha256": row.sha256,
+            "changed": {"before": row.turns[0].before.state, "after": row.turns[0].after.state} if row.turns else None,
+            "culprit": culprit_json(row.culprit) if row.culprit else None,
+            "references": _references_json(references) if references else None,
+            "grounds": [*row.advice.grounds],
+            "notes": [{"code": one.code, "message": one.message} for one in row.advice.remarks],
+        }
+    )
 
 
 def _references_json(found: References) -> dict[str, Any]:
