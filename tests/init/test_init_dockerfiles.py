@@ -330,3 +330,24 @@ def test_a_repository_with_nothing_in_it(repository: Callable[..., Any]) -> None
     found = repository({})
     assert found.manifest().name == "project"
     assert {"images", "dependencies"} <= found.questions().keys()
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "A=xy; " + "A=$A$A; " * 60 + "git clone $A",
+        "".join(f"for v{n} in {'a ' * 100}; do " for n in range(6)) + "git clone https://x.org/o/e /e; " + "done; " * 6,
+        "bash /s.sh",
+        "git clone " + "git " * 200_000 + "<(",
+        "$((" * 5_000,
+        "x=${a:-" * 2_000,
+    ],
+    ids=["doubling", "loops", "itself", "words", "nested", "defaults"],
+)
+def test_what_would_take_for_ever_is_not_followed_to_its_end(repository: Callable[..., Any], run: str) -> None:
+    import time
+
+    begin = time.perf_counter()
+    script = "#!/bin/sh\n" + ". /s.sh\n" * 50
+    repository({"Dockerfile": f"FROM a\nCOPY s.sh /s.sh\nRUN {run}\n", "s.sh": script}).propose()
+    assert time.perf_counter() - begin < 10

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct, field
 
 from regraft.core.findings import Finding, Severity, Witness
-from regraft.core.init_found import Found, identity
+from regraft.core.init_found import Found, identity, image_names, upstreams
 from regraft.core.init_manifest import dotted
 from regraft.core.init_propose import follows_branch
 from regraft.core.init_values import Applied, Checkout, Held, Place
@@ -54,6 +54,12 @@ class Comparing(Struct):
             self._at("image-undeclared", ("images",), first.place, message)
         for image in images:
             Compared(self, image, held).compare()
+
+    def called(self, held: Held, one: Checkout) -> str:
+        """The name that `init` would give to the repository of a checkout."""
+        names = image_names([held.dockerfile for held in self.found.held])
+        uses = [(up.name, use) for up in upstreams(self.found, names) for use in up.uses]
+        return next(name for name, use in uses if use.held is held and use.checkout is one)
 
     def _directives(self) -> None:
         declared = {one.directive for one in self.manifest.dependencies.values()}
@@ -113,6 +119,8 @@ class Compared(Struct):
             if one.doubt is not None or not one.path.startswith("/") or "$" in one.path:
                 continue
             baked = self._baked(one)
+            if baked is not None and baked.path != one.path and baked.path in self.held.checkouts:
+                continue  # another checkout of the same repository: a manifest has the one that it names
             if baked is None:
                 self._undeclared(one)
             else:
@@ -151,7 +159,7 @@ class Compared(Struct):
             for up in self.on.manifest.dependencies.values()
             if one.url and identity(up.url) == identity(one.url.text)
         ]
-        name = names[0].name if names else one.path.rpartition("/")[2].lower()
+        name = names[0].name if names else self.on.called(self.held, one)
         message = f"{self.image.name} has a checkout at {one.path}, which the manifest does not bake"
         self.on._at("dependency-undeclared", ("images", self.image.name, "baked", name), one.place, message)  # noqa: SLF001 - as above
 

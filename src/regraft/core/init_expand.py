@@ -11,6 +11,7 @@ from regraft.core.shell_values import Word
 
 _VARIABLE = regex(r"\$(?:\{(\w+)(?:(:?[-+=?])([^{}]*))?\}|([A-Za-z_]\w*))")
 _LEFT = regex(r"\$[\w{(@*#?!$-]|`")
+LONGEST = 65_536  # characters of one word
 _MOST = 500  # files that one pattern stands for
 
 
@@ -40,6 +41,8 @@ def expand(text: str, variables: Mapping[str, str | None]) -> Value:
         return whole
 
     done = _VARIABLE.sub(lambda one: put(one[1] or one[4], one[2] or "", one[3] or "", one[0]), text)
+    if len(done) > LONGEST:  # a value that doubles with each line
+        return Value(text[:LONGEST], known=False, names=tuple(names))
     return Value(done, not unknown and _LEFT.search(done) is None, tuple(names))
 
 

@@ -33,6 +33,8 @@ _TEXTS: dict[str, Text] = {
     "series": texts.PATH,
     "package": texts.DISTRIBUTION,
     "install": texts.ARGUMENT,
+    "context": texts.PATH,
+    "target": Text("the name of a stage", r"[A-Za-z0-9][A-Za-z0-9._-]*"),
 }
 
 
@@ -87,7 +89,13 @@ class Proposal(Struct):
         return asked + off + sum(key is not None for key, _ in self.remarks)
 
 
+_NAMES = {"env": texts.VARIABLE, "build-args": Text("the name of a build argument", r"[A-Za-z_][A-Za-z0-9_]*")}
+
+
 def _fault(key: str, value: Any) -> str | None:
+    if key in _NAMES:
+        faults = [_NAMES[key].judge(name) or texts.VALUE.judge(text) for name, text in value.items()]
+        return next((one.message for one in faults if one is not None), None)
     shape = _TEXTS.get(key)
     for one in _strings(value):
         try:

@@ -32,9 +32,10 @@ from regraft.core.shell_values import (
 from regraft.core.spans import Span
 
 SERIES = "$:series:"  # what a loop over a series file gives its variable, with the file's path in the project
+STEPS = 20_000
 _MOST = 200  # turns of one loop
 _DEEPEST = 4  # scripts that run scripts
-_TELLING = regex(rb"\bgit\b.*\b(?:apply|am|clone|checkout|reset)\b|\bpatch\b|\bpip\b.*\binstall\b")
+_TELLING = regex(rb"\bgit\b[^\n]{0,80}\b(?:apply|am|clone|checkout|reset)\b|\bpatch\b|\bpip\b[^\n]{0,80}\binstall\b")
 _LISTING = regex(r"\$\(\s*ls\s+(?:-\w+\s+)*([^|;&()$]+?)\s*(?:\|\s*sort\s*)?\)")
 _FINDING = regex(r"\$\(\s*find\s+(\S+)\s.*?-name\s+[\"']?([^\s\"'|)]+)[\"']?[^|)]*(?:\|\s*sort\s*(?:-\w+\s*)?)?\)")
 _CAT = regex(r"\$\(\s*(?:cat|<)\s*\"?([^\s\"|;&()]+)\"?\s*\)")
@@ -62,6 +63,7 @@ class Shell(Struct):
     exported: set[str] = field(default_factory=set)
     depth: int = 0
     project: str | None = None  # where the project's own checkout is
+    steps: int = STEPS  # statements that are still followed
 
     def value(self, word: Word) -> Value:
         return value_of(word, self.variables)
@@ -103,6 +105,11 @@ class Shell(Struct):
 
     def walk(self, node: Node) -> bool | None:
         """Follow a statement; the answer is whether it ends well, None where nobody can tell."""
+        self.steps -= 1
+        if self.steps < 0:
+            if self.steps == -1:
+                self.ask("what follows? This script does more than is followed", self.place(node.span.start))
+            return None
         match node:
             case Command():
                 return self.run(self, node)

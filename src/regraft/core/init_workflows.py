@@ -20,7 +20,7 @@ from regraft.core.shell_values import commands_of
 
 LIMIT = 1024 * 1024  # bytes
 
-_EXPRESSION = regex(r"\$\{\{\s*(.*?)\s*\}\}")
+_EXPRESSION = regex(r"\$\{\{\s{0,20}([^\n]{0,300}?)\s{0,20}\}\}")
 _DIRECTIVE = regex(
     rb"(?<![\w$/.-])(ci-[a-z0-9]+(?:-[a-z0-9]+)*-pr|ci-(?:image-)?tag|ci-[a-z0-9]+(?:-[a-z0-9]+)*-(?:image-)?tag)(?=[\s\"'`\\:\[\](*)|]|$)(?!\s*-)"
 )
