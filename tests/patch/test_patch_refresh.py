@@ -181,3 +181,19 @@ def test_a_pinned_patch_says_that_the_pin_is_to_be_renewed(lab: Any, lines: Line
     code, out, _ = lab.run("refresh", "p.patch", "--dry-run", "--format", form)
     assert code == 0
     assert ("pins the old bytes" in out) == (form == "text")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("f", "g"), ("a", "bb/x"), ("b/b.py", "c/b.py"), ("g i", "d.py"), ("f", "g h")]
+)
+def test_a_new_name_takes_the_place_of_the_old_one_and_of_nothing_else(
+    lab: Any, lines: Lines, old: str, new: str
+) -> None:
+    lab.upstream.commit({old: lines(), "z": ""})
+    lab.carry({"p.patch": lab.diff({old: lines()}, {old: lines(l20="mine")})})
+    lab.upstream.commit({old: None, new: lines()})
+    assert lab.run("refresh", "p.patch")[0] == 0
+    made = (lab.project / "p.patch").read_text().splitlines()
+    assert made[0] == f"diff --git a/{new} b/{new}"
+    assert [line.rstrip("\t") for line in made[2:4]] == [f"--- a/{new}", f"+++ b/{new}"]
+    assert lab.row("status")["state"] == "applies"
