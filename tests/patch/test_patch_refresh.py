@@ -63,6 +63,24 @@ def test_a_message_and_a_series_are_kept(lab: Any, lines: Lines) -> None:
     assert [row["state"] for row in lab.json("status")] == ["applies", "applies"]
 
 
+def test_an_earlier_patch_that_does_not_fit_is_refreshed_first(lab: Any, lines: Lines) -> None:
+    """On a tree without the earlier one, the later one would lose the lines that it is made on."""
+    one, two = lines(l20="one"), lines(l20="one", l22="two")
+    lab.upstream.commit({"a.py": lines(), "b.py": lines()})
+    patches = {"1.patch": lab.diff({"a.py": lines()}, {"a.py": one}), "2.patch": lab.diff({"a.py": one}, {"a.py": two})}
+    lab.carry({**patches, "3.patch": lab.diff({"b.py": lines()}, {"b.py": lines(l20="mine")})})
+    lab.upstream.commit({"a.py": lines(l18="theirs", l24="theirs"), "b.py": lines(l22="theirs")})
+    code, out, _ = lab.run("refresh", "2.patch")
+    assert code == 1
+    assert "1.patch does not fit, and this one is made on it: refresh that first" in out
+    assert (lab.project / "2.patch").read_text() == patches["2.patch"]
+    assert [row["action"] for row in lab.json("status")] == ["refresh", "by-hand", "refresh"]
+    for patch in ("1.patch", "2.patch", "3.patch"):
+        assert lab.run("refresh", patch)[0] == 0
+    assert [row["state"] for row in lab.json("status")] == ["applies"] * 3
+    assert changed((lab.project / "2.patch").read_text()) == changed(patches["2.patch"])
+
+
 def test_a_real_conflict_is_shown_with_who_made_it_and_nothing_is_written(lab: Any, lines: Lines) -> None:
     lab.upstream.commit({"a.py": lines(), "b.py": lines()})
     old = lab.diff({"a.py": lines(), "b.py": lines()}, {"a.py": lines(l20="mine"), "b.py": lines(l20="mine")})

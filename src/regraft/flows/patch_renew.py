@@ -11,13 +11,14 @@ from regraft.core.objects import Tree
 from regraft.core.patch_text import PatchText, Section
 from regraft.core.patch_verdict import connected, judge_patch
 from regraft.core.refreshing import Ground, NewSection, Stuck, carried_over, rewritten, same_lines
-from regraft.core.series_state import judge_series
+from regraft.core.series_state import FITS, judge_series
 from regraft.core.tree_view import Overlay
 from regraft.core.trees import shown
 from regraft.flows.patch_judging import Case, view_of
 from regraft.flows.patch_reading import PatchFile, read_carried
 
 LEAST_DIGITS = 7
+TURNS = 8
 
 
 class Renewed(Struct, frozen=True):
@@ -47,6 +48,13 @@ def last_good(case: Case, index: int) -> Tree | None:
     return None
 
 
+def _before_turns(case: Case, index: int) -> list[Tree]:
+    """The trees before the newest commits that changed the state of the patch, or of an earlier one of the series."""
+    source = case.upstream.source
+    turns = [turn for one in case.history.patches[: index + 1] for turn in one.turns if turn.by.parents]
+    return [source.commit(turn.by.parents[0]).tree for turn in turns[:TURNS]]
+
+
 def renew(case: Case, index: int) -> Renewed | tuple[Stuck, ...]:
     """The patch file for the tree that is there now. Nothing but what was proved: the base is known, the three-way merge is clean,
     the new text applies at its own lines, and it adds and removes the lines that the old one did.
@@ -54,6 +62,8 @@ def renew(case: Case, index: int) -> Renewed | tuple[Stuck, ...]:
     file, text = case.files[index], case.texts[index]
     if text.problems:
         return (Stuck(file.path.encode(), "it cannot be read"),)
+    if (first := broken_before(case, index)) is not None:
+        return (Stuck(file.path.encode(), f"{first} does not fit, and this one is made on it: refresh that first"),)
     now = standing(case, index, case.tree)
     good = last_good(case, index)
     before = standing(case, index, good) if good is not None else None
@@ -63,7 +73,7 @@ def renew(case: Case, index: int) -> Renewed | tuple[Stuck, ...]:
     stuck: list[Stuck] = []
     tangled = {number for group in connected(text.sections) if len(group) > 1 for number in group}
     for number, section in enumerate(text.sections):
-        part = _part(section, _Case(case, now, before, moved, number in tangled), headers)
+        part = _part(section, _Case(case, index, now, before, moved, number in tangled), headers)
         if isinstance(part, Stuck):
             stuck.append(part)
         else:
@@ -78,6 +88,15 @@ def renew(case: Case, index: int) -> Renewed | tuple[Stuck, ...]:
         return (Stuck(file.path.encode(), why),)
     names = ((shown(old), shown(new)) for old, new in moved.items())
     return Renewed(renewed, tuple(names))
+
+
+def broken_before(case: Case, index: int) -> str | None:
+    """The first earlier patch of the series that touches the same files and does not fit: the tree is judged without it."""
+    touched = case.texts[index].touched
+    for file, text, one in zip(case.files[:index], case.texts, case.history.patches, strict=False):
+        if one.now.state not in FITS and text.touched & touched:
+            return file.path
+    return None
 
 
 def moves(case: Case, index: int, tree: Tree) -> dict[bytes, bytes]:
@@ -106,6 +125,7 @@ def moves(case: Case, index: int, tree: Tree) -> dict[bytes, bytes]:
 
 class _Case(Struct, frozen=True):
     case: Case
+    index: int
     now: Standing
     before: Standing | None
     moved: Mapping[bytes, bytes]
@@ -159,7 +179,31 @@ def _bases(section: Section, one: _Case, ours: bytes, *, fits: bool) -> list[byt
         found.append(named)
     if one.before is not None and (entry := one.before.overlay.entry(section.path)) is not None:
         found.append(one.before.overlay.content(entry))
+    backs = (_with_earlier(section, one, tree) for tree in _before_turns(one.case, one.index))
+    found += [back for back in backs if back is not None]
     return [base for base in found if judge_hunks(base, section.hunks, base=base).state == "applies"]
+
+
+def _with_earlier(section: Section, one: _Case, tree: Tree) -> bytes | None:
+    """A file as it was on which the patch fitted, with the earlier patches that fit now: each as it is, or carried back to it."""
+    versions = [one.case.upstream.source.version(at, section.path) for at in (one.now.tree, tree)]
+    now, then = (one.case.upstream.source.blob(there.oid) if there is not None else None for there in versions)
+    for text in one.case.texts[: one.index]:
+        for other in text.sections:
+            if other.path != section.path:
+                continue
+            if now is None or then is None or other.kind != "edit" or not other.hunks:
+                return None
+            fits, fitted = (judge_hunks(content, other.hunks, base=content) for content in (now, then))
+            if fits.content is None:
+                continue
+            if fitted.content is not None:
+                then = fitted.content
+            else:
+                part = carried_over(other, Ground(now, then, other.path), [b""] * len(other.hunks))
+                then = part.content if isinstance(part, NewSection) else None
+            now = fits.content
+    return then
 
 
 def _doubt(case: Case, index: int, renewed: PatchFile, parts: Sequence[tuple[NewSection, Ground] | None]) -> str | None:
