@@ -111,6 +111,46 @@ def test_a_rename_upstream_is_followed_and_said(lab: Any, lines: Lines) -> None:
     assert applies(lab, "p.patch")
 
 
+def test_renames_one_after_another_are_followed_to_where_the_file_is(lab: Any, lines: Lines) -> None:
+    lab.upstream.commit({"pkg/a1.py": lines(), "z": ""})
+    lab.carry({"p.patch": lab.diff({"pkg/a1.py": lines()}, {"pkg/a1.py": lines(l20="mine")})})
+    lab.upstream.commit({"pkg/a1.py": None, "pkg/b1.py": lines()})
+    lab.upstream.commit({"pkg/b1.py": lines(l22="theirs")})
+    lab.upstream.commit({"pkg/b1.py": None, "lib/c1.py": lines(l3="drei", l22="theirs")})
+    lab.upstream.commit({"z": "z"})
+    assert lab.row("why", "p.patch")["action"] == "refresh"
+    code, out, _ = lab.run("refresh", "p.patch")
+    assert code == 0
+    assert "pkg/a1.py is lib/c1.py now" in out
+    assert applies(lab, "p.patch")
+
+
+def test_renames_in_a_circle_end(lab: Any, lines: Lines) -> None:
+    lab.upstream.commit({"a.py": lines(), "z": ""})
+    lab.carry({"p.patch": lab.diff({"a.py": lines()}, {"a.py": lines(l20="mine")})})
+    for old, new in (("a.py", "b.py"), ("b.py", "a.py"), ("a.py", "b.py")):
+        lab.upstream.commit({old: None, new: lines(l22="theirs")})
+    lab.upstream.commit({"b.py": None})
+    assert lab.run("refresh", "p.patch")[0] == 1
+
+
+def test_a_file_of_the_same_name_that_is_hardly_alike_is_left_to_people_by_why_and_refresh_alike(
+    lab: Any, lines: Lines
+) -> None:
+    lab.upstream.commit({"pkg/attention.py": lines(), "z": ""})
+    lab.carry({"p.patch": lab.diff({"pkg/attention.py": lines()}, {"pkg/attention.py": lines(l10="mine")})})
+    new = "".join(f"new text {at} foo bar baz\n" for at in range(60))
+    part = "".join(lines().splitlines(keepends=True)[5:14])
+    lab.upstream.commit({"pkg/attention.py": None, "lib/attn/attention.py": new + part})
+    row = lab.row("why", "p.patch")
+    assert row["action"] == "by-hand"
+    assert any("the hunks fit lib/attn/attention.py" in one for one in row["grounds"])
+    code, out, _ = lab.run("refresh", "p.patch")
+    assert code == 1
+    assert "the hunks fit lib/attn/attention.py" in out
+    assert "no commit moved it there: change the header by hand" in out
+
+
 def test_the_drop_question_comes_first(lab: Any, lines: Lines) -> None:
     """https://github.com/eugr/spark-vllm-docker/pull/213: a refresh was made for a patch that nobody needed."""
     lab.upstream.commit({"a.py": lines(), "fused.py": lines(), "b.py": lines()})

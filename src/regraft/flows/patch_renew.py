@@ -8,6 +8,7 @@ from regraft.core.culprit import likely_moved
 from regraft.core.file_state import judge_file
 from regraft.core.hunk_state import judge_hunks
 from regraft.core.objects import Tree
+from regraft.core.patch_history import Change, CommitObject
 from regraft.core.patch_text import PatchText, Section
 from regraft.core.patch_verdict import connected, judge_patch
 from regraft.core.refreshing import Ground, NewSection, Stuck, carried_over, rewritten, same_lines
@@ -16,9 +17,11 @@ from regraft.core.tree_view import Overlay
 from regraft.core.trees import shown
 from regraft.flows.patch_judging import Case, view_of
 from regraft.flows.patch_reading import PatchFile, read_carried
+from regraft.flows.ports import HistorySource
 
 LEAST_DIGITS = 7
 TURNS = 8
+MOVES = 16
 
 
 class Renewed(Struct, frozen=True):
@@ -100,27 +103,54 @@ def broken_before(case: Case, index: int) -> str | None:
 
 
 def moves(case: Case, index: int, tree: Tree) -> dict[bytes, bytes]:
-    """Where files that the patch edits went, as far as the commits that changed its state moved them, and they are there now."""
+    """Where files that the patch edits went: from the commits that changed its state on, move by move, to where they are now."""
     source = case.upstream.source
     gone = {one.old_path: one for one in case.texts[index].sections if source.version(tree, one.old_path) is None}
     found: dict[bytes, bytes] = {}
     for turn in case.history.patches[index].turns:
-        if not gone or turn.culprit.deleted is None:
-            continue
-        commit = source.commit(turn.culprit.commit)
-        if not commit.parents or (parent := source.find(commit.parents[0])) is None:
-            continue
-        for one in source.renames([(parent.tree, commit.tree)]).get((parent.tree, commit.tree), ()):
-            section = gone.get(one.old)
-            there = source.version(tree, one.new)
-            if section is None or there is None:
-                continue
-            source.complete([there.oid])
-            content = source.blob(there.oid)
-            if content is not None and likely_moved(one, section.hunks, content):
-                found[one.old] = one.new
-                del gone[one.old]
+        for path, section in [*gone.items()] if turn.culprit.deleted is not None else ():
+            first = _moved_by(source.commit(turn.culprit.commit), path, section, source)
+            last = _went_on(case, first, section, tree) if first is not None else None
+            if last is not None:
+                found[path] = last
+                del gone[path]
     return found
+
+
+def _moved_by(commit: CommitObject, path: bytes, section: Section, source: HistorySource) -> bytes | None:
+    """Where a commit moved a file to, if that is believed."""
+    parent = source.find(commit.parents[0]) if commit.parents else None
+    if parent is None:
+        return None
+    pair = parent.tree, commit.tree
+    for one in source.renames([pair]).get(pair, ()):
+        there = source.version(commit.tree, one.new) if one.old == path else None
+        if there is None:
+            continue
+        source.complete([there.oid])
+        content = source.blob(there.oid)
+        if content is not None and likely_moved(one, section.hunks, content):
+            return one.new
+    return None
+
+
+def _went_on(case: Case, path: bytes, section: Section, tree: Tree) -> bytes | None:
+    """Where a file is now that a commit moved to `path`, however often it was moved since; None where it is lost."""
+    source, seen = case.upstream.source, {section.old_path}
+    while source.version(tree, path) is None and path not in seen and len(seen) <= MOVES:
+        seen.add(path)
+        line = source.line(case.commit, [path], last=max(case.history.commits, 1))
+        took = (touch for touch in line.touches if any(_takes(change, path) for change in touch.changes))
+        touch = next(took, None)  # the newest
+        next_path = _moved_by(source.commit(touch.commit), path, section, source) if touch is not None else None
+        if next_path is None:
+            return None
+        path = next_path
+    return path if source.version(tree, path) is not None else None
+
+
+def _takes(change: Change, path: bytes) -> bool:
+    return change.path == path and change.old is not None and change.new is None
 
 
 class _Case(Struct, frozen=True):
