@@ -125,6 +125,43 @@ def test_renames_one_after_another_are_followed_to_where_the_file_is(lab: Any, l
     assert applies(lab, "p.patch")
 
 
+@pytest.mark.parametrize("known", [True, False], ids=["base named", "base from history"])
+@pytest.mark.parametrize("mode", ["", "old mode 100644\nnew mode 100755\n"])
+@pytest.mark.parametrize("moves", [True, False])
+def test_a_patch_that_moves_the_file_or_changes_its_mode_is_carried_over_with_that(
+    lab: Any, lines: Lines, moves: bool, mode: str, known: bool
+) -> None:
+    lab.upstream.commit({"a.py": lines(), "z": ""})
+    new = "b.py" if moves else "a.py"
+    made = lab.diff({"a.py": lines()}, {"a.py": lines(l20="mine")}).splitlines(keepends=True)
+    head = [f"diff --git a/a.py b/{new}\n", mode]
+    head += ["similarity index 90%\nrename from a.py\nrename to b.py\n"] if moves else []
+    index = [made[1].replace(" 100644", "") if mode else made[1]] if known else []
+    old = "".join([*head, *index, "--- a/a.py\n", f"+++ b/{new}\n", *made[4:]])
+    lab.carry({"p.patch": old})
+    assert lab.row("status")["state"] == "applies"
+    lab.upstream.commit({"a.py": lines(l22="theirs")})
+    assert lab.row("status")["action"] == "refresh"
+    assert lab.run("refresh", "p.patch")[0] == 0
+    text = (lab.project / "p.patch").read_text()
+    assert changed(text) == ["-line 20", "+mine"]
+    assert text.startswith("".join(head))
+    assert applies(lab, "p.patch")
+    assert lab.row("status")["state"] == "applies"
+
+
+def test_two_sections_about_one_file_are_said_to_be_the_reason(lab: Any, lines: Lines) -> None:
+    lab.upstream.commit({"a.py": lines()})
+    first = lab.diff({"a.py": lines()}, {"a.py": lines(l10="mine")})
+    second = lab.diff({"a.py": lines(l10="mine")}, {"a.py": lines(l10="mine", l30="mine")})
+    lab.carry({"p.patch": first + second})
+    assert lab.row("status")["state"] == "applies"
+    lab.upstream.commit({"a.py": lines(l8="theirs")})
+    code, out, _ = lab.run("refresh", "p.patch")
+    assert code == 1
+    assert "more than one section of the patch is about this file" in out
+
+
 def test_renames_in_a_circle_end(lab: Any, lines: Lines) -> None:
     lab.upstream.commit({"a.py": lines(), "z": ""})
     lab.carry({"p.patch": lab.diff({"a.py": lines()}, {"a.py": lines(l20="mine")})})

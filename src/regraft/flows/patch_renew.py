@@ -166,14 +166,11 @@ def _part(section: Section, one: _Case, headers: Sequence[bytes]) -> tuple[NewSe
     overlay = one.now.overlay
     verdict = judge_file(section, overlay)
     exact = verdict.state == "applies" and not any(hunk.offset for hunk in verdict.hunks)
-    if section.kind != "edit" or not section.hunks or one.tangled or section.binary is not None:
-        return (
-            None
-            if exact
-            else Stuck(section.path, verdict.reason or f"it is {verdict.state}, and no plain edit of one file")
-        )
-    path = one.moved.get(section.path, section.path)
-    ours = _content(one, path)
+    if (why := _beyond(section, one)) is not None:
+        return None if exact else Stuck(section.path, f"{verdict.reason or verdict.state}; {why}")
+    source = section.old_path
+    path = one.moved.get(source, source) if section.kind == "edit" else section.path
+    ours = _content(one, path if section.kind == "edit" else source)
     if ours is None:
         return Stuck(section.path, verdict.reason or "it is not there")
     bases = _bases(section, one, ours, fits=verdict.state == "applies" and path == section.path)
@@ -188,6 +185,21 @@ def _part(section: Section, one: _Case, headers: Sequence[bytes]) -> tuple[NewSe
             return part, ground
         stuck = part
     return stuck
+
+
+def _beyond(section: Section, one: _Case) -> str | None:
+    """Why a section is none that is carried over: only lines are, from one file that is there to one that is."""
+    if one.tangled:
+        return "more than one section of the patch is about this file, which is not carried over: make one of them"
+    if section.binary is not None:
+        return "a binary change is not carried over"
+    if section.kind in ("create", "delete"):
+        return f"what {section.kind}s a file is not carried over"
+    if not section.hunks:
+        return "it changes no lines"
+    if section.kind != "edit" and section.old_path in one.moved:
+        return "upstream moved the file that the patch moves"
+    return None
 
 
 def _content(one: _Case, path: bytes) -> bytes | None:
@@ -207,7 +219,7 @@ def _bases(section: Section, one: _Case, ours: bytes, *, fits: bool) -> list[byt
     named = one.now.overlay.blob(name) if len(name) >= LEAST_DIGITS and name.strip("0") else None
     if named is not None:
         found.append(named)
-    if one.before is not None and (entry := one.before.overlay.entry(section.path)) is not None:
+    if one.before is not None and (entry := one.before.overlay.entry(section.old_path)) is not None:
         found.append(one.before.overlay.content(entry))
     backs = (_with_earlier(section, one, tree) for tree in _before_turns(one.case, one.index))
     found += [back for back in backs if back is not None]
@@ -216,11 +228,11 @@ def _bases(section: Section, one: _Case, ours: bytes, *, fits: bool) -> list[byt
 
 def _with_earlier(section: Section, one: _Case, tree: Tree) -> bytes | None:
     """A file as it was on which the patch fitted, with the earlier patches that fit now: each as it is, or carried back to it."""
-    versions = [one.case.upstream.source.version(at, section.path) for at in (one.now.tree, tree)]
+    versions = [one.case.upstream.source.version(at, section.old_path) for at in (one.now.tree, tree)]
     now, then = (one.case.upstream.source.blob(there.oid) if there is not None else None for there in versions)
     for text in one.case.texts[: one.index]:
         for other in text.sections:
-            if other.path != section.path:
+            if section.old_path not in (other.path, other.old_path):
                 continue
             if now is None or then is None or other.kind != "edit" or not other.hunks:
                 return None
