@@ -238,3 +238,12 @@ def test_a_large_file_with_many_hunks_is_judged_whole() -> None:
     assert len(patch) == 10
     assert judge_hunks(b"top\n" + old, patch).content == b"top\n" + new
     assert judge_hunks(new, patch).state == "already-there"
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_the_very_file_that_it_was_made_on_is_no_proof_whatever_stands_in_it(*, copied: bool) -> None:
+    """And the question whether something came in ends, where the base is the file itself."""
+    base = bytes(bytearray(TEN)) if copied else TEN
+    verdict = judge_hunks(TEN, hunks(PLAIN, TEN), base=base)
+    assert states(verdict) == ["conflict"]
+    assert verdict.hunks[0].reason == "its result stood there before the patch was made"

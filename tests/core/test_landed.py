@@ -90,3 +90,10 @@ def test_what_may_have_come_in_at_two_places_is_not_followed() -> None:
     once = b"start\na telling line\nanother one\nend\n"
     assert landed_and_kept(ADDS, once, [once + b"more\n"])
     assert not landed_and_kept(Hunk(1, 5, 5, ADDS.body), b"top\n" + once * 2, [b"top\n" + once * 2])
+
+
+def test_a_lone_line_that_all_its_neighbours_left_may_be_another_functions() -> None:
+    """Both functions were rewritten at once, and the only line that is the same stands in the other one now."""
+    landed = HEAD + F.replace(b"    final", b"    check(value)\n    final") + G
+    rewritten = b"def g(y, log):\n    value = get(y)\n    check(value)\n    log(value)\n    return value, log\n"
+    assert not landed_and_kept(CHECK, landed, [HEAD + rewritten])

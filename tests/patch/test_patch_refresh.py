@@ -63,6 +63,24 @@ def test_a_message_and_a_series_are_kept(lab: Any, lines: Lines) -> None:
     assert [row["state"] for row in lab.json("status")] == ["applies", "applies"]
 
 
+def test_an_earlier_patch_that_does_not_fit_is_refreshed_first(lab: Any, lines: Lines) -> None:
+    """On a tree without the earlier one, the later one would lose the lines that it is made on."""
+    one, two = lines(l20="one"), lines(l20="one", l22="two")
+    lab.upstream.commit({"a.py": lines(), "b.py": lines()})
+    patches = {"1.patch": lab.diff({"a.py": lines()}, {"a.py": one}), "2.patch": lab.diff({"a.py": one}, {"a.py": two})}
+    lab.carry({**patches, "3.patch": lab.diff({"b.py": lines()}, {"b.py": lines(l20="mine")})})
+    lab.upstream.commit({"a.py": lines(l18="theirs", l24="theirs"), "b.py": lines(l22="theirs")})
+    code, out, _ = lab.run("refresh", "2.patch")
+    assert code == 1
+    assert "1.patch does not fit, and this one is made on it: refresh that first" in out
+    assert (lab.project / "2.patch").read_text() == patches["2.patch"]
+    assert [row["action"] for row in lab.json("status")] == ["refresh", "by-hand", "refresh"]
+    for patch in ("1.patch", "2.patch", "3.patch"):
+        assert lab.run("refresh", patch)[0] == 0
+    assert [row["state"] for row in lab.json("status")] == ["applies"] * 3
+    assert changed((lab.project / "2.patch").read_text()) == changed(patches["2.patch"])
+
+
 def test_a_real_conflict_is_shown_with_who_made_it_and_nothing_is_written(lab: Any, lines: Lines) -> None:
     lab.upstream.commit({"a.py": lines(), "b.py": lines()})
     old = lab.diff({"a.py": lines(), "b.py": lines()}, {"a.py": lines(l20="mine"), "b.py": lines(l20="mine")})
@@ -91,6 +109,83 @@ def test_a_rename_upstream_is_followed_and_said(lab: Any, lines: Lines) -> None:
     assert "--- a/src/hardware/b.py\n+++ b/src/hardware/b.py\n" in new
     assert changed(new) == ["-line 20", "+mine"]
     assert applies(lab, "p.patch")
+
+
+def test_renames_one_after_another_are_followed_to_where_the_file_is(lab: Any, lines: Lines) -> None:
+    lab.upstream.commit({"pkg/a1.py": lines(), "z": ""})
+    lab.carry({"p.patch": lab.diff({"pkg/a1.py": lines()}, {"pkg/a1.py": lines(l20="mine")})})
+    lab.upstream.commit({"pkg/a1.py": None, "pkg/b1.py": lines()})
+    lab.upstream.commit({"pkg/b1.py": lines(l22="theirs")})
+    lab.upstream.commit({"pkg/b1.py": None, "lib/c1.py": lines(l3="drei", l22="theirs")})
+    lab.upstream.commit({"z": "z"})
+    assert lab.row("why", "p.patch")["action"] == "refresh"
+    code, out, _ = lab.run("refresh", "p.patch")
+    assert code == 0
+    assert "pkg/a1.py is lib/c1.py now" in out
+    assert applies(lab, "p.patch")
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["base named", "base from history"])
+@pytest.mark.parametrize("mode", ["", "old mode 100644\nnew mode 100755\n"])
+@pytest.mark.parametrize("moves", [True, False])
+def test_a_patch_that_moves_the_file_or_changes_its_mode_is_carried_over_with_that(
+    lab: Any, lines: Lines, moves: bool, mode: str, known: bool
+) -> None:
+    lab.upstream.commit({"a.py": lines(), "z": ""})
+    new = "b.py" if moves else "a.py"
+    made = lab.diff({"a.py": lines()}, {"a.py": lines(l20="mine")}).splitlines(keepends=True)
+    head = [f"diff --git a/a.py b/{new}\n", mode]
+    head += ["similarity index 90%\nrename from a.py\nrename to b.py\n"] if moves else []
+    index = [made[1].replace(" 100644", "") if mode else made[1]] if known else []
+    old = "".join([*head, *index, "--- a/a.py\n", f"+++ b/{new}\n", *made[4:]])
+    lab.carry({"p.patch": old})
+    assert lab.row("status")["state"] == "applies"
+    lab.upstream.commit({"a.py": lines(l22="theirs")})
+    assert lab.row("status")["action"] == "refresh"
+    assert lab.run("refresh", "p.patch")[0] == 0
+    text = (lab.project / "p.patch").read_text()
+    assert changed(text) == ["-line 20", "+mine"]
+    assert text.startswith("".join(head))
+    assert applies(lab, "p.patch")
+    assert lab.row("status")["state"] == "applies"
+
+
+def test_two_sections_about_one_file_are_said_to_be_the_reason(lab: Any, lines: Lines) -> None:
+    lab.upstream.commit({"a.py": lines()})
+    first = lab.diff({"a.py": lines()}, {"a.py": lines(l10="mine")})
+    second = lab.diff({"a.py": lines(l10="mine")}, {"a.py": lines(l10="mine", l30="mine")})
+    lab.carry({"p.patch": first + second})
+    assert lab.row("status")["state"] == "applies"
+    lab.upstream.commit({"a.py": lines(l8="theirs")})
+    code, out, _ = lab.run("refresh", "p.patch")
+    assert code == 1
+    assert "more than one section of the patch is about this file" in out
+
+
+def test_renames_in_a_circle_end(lab: Any, lines: Lines) -> None:
+    lab.upstream.commit({"a.py": lines(), "z": ""})
+    lab.carry({"p.patch": lab.diff({"a.py": lines()}, {"a.py": lines(l20="mine")})})
+    for old, new in (("a.py", "b.py"), ("b.py", "a.py"), ("a.py", "b.py")):
+        lab.upstream.commit({old: None, new: lines(l22="theirs")})
+    lab.upstream.commit({"b.py": None})
+    assert lab.run("refresh", "p.patch")[0] == 1
+
+
+def test_a_file_of_the_same_name_that_is_hardly_alike_is_left_to_people_by_why_and_refresh_alike(
+    lab: Any, lines: Lines
+) -> None:
+    lab.upstream.commit({"pkg/attention.py": lines(), "z": ""})
+    lab.carry({"p.patch": lab.diff({"pkg/attention.py": lines()}, {"pkg/attention.py": lines(l10="mine")})})
+    new = "".join(f"new text {at} foo bar baz\n" for at in range(60))
+    part = "".join(lines().splitlines(keepends=True)[5:14])
+    lab.upstream.commit({"pkg/attention.py": None, "lib/attn/attention.py": new + part})
+    row = lab.row("why", "p.patch")
+    assert row["action"] == "by-hand"
+    assert any("the hunks fit lib/attn/attention.py" in one for one in row["grounds"])
+    code, out, _ = lab.run("refresh", "p.patch")
+    assert code == 1
+    assert "the hunks fit lib/attn/attention.py" in out
+    assert "no commit moved it there: change the header by hand" in out
 
 
 def test_the_drop_question_comes_first(lab: Any, lines: Lines) -> None:
@@ -181,3 +276,19 @@ def test_a_pinned_patch_says_that_the_pin_is_to_be_renewed(lab: Any, lines: Line
     code, out, _ = lab.run("refresh", "p.patch", "--dry-run", "--format", form)
     assert code == 0
     assert ("pins the old bytes" in out) == (form == "text")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("f", "g"), ("a", "bb/x"), ("b/b.py", "c/b.py"), ("g i", "d.py"), ("f", "g h")]
+)
+def test_a_new_name_takes_the_place_of_the_old_one_and_of_nothing_else(
+    lab: Any, lines: Lines, old: str, new: str
+) -> None:
+    lab.upstream.commit({old: lines(), "z": ""})
+    lab.carry({"p.patch": lab.diff({old: lines()}, {old: lines(l20="mine")})})
+    lab.upstream.commit({old: None, new: lines()})
+    assert lab.run("refresh", "p.patch")[0] == 0
+    made = (lab.project / "p.patch").read_text().splitlines()
+    assert made[0] == f"diff --git a/{new} b/{new}"
+    assert [line.rstrip("\t") for line in made[2:4]] == [f"--- a/{new}", f"+++ b/{new}"]
+    assert lab.row("status")["state"] == "applies"

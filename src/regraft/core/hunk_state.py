@@ -184,6 +184,8 @@ class _Run:
         """Whether it is there more often than before, where the base is known."""
         if self._base is None:
             return True
+        if self._base is self._content:  # and nothing came in
+            return False
         now, before, _ = self._counts(both)
         return now > before
 

@@ -12,9 +12,11 @@ from itertools import groupby
 from msgspec import Struct
 
 from regraft.core.hunk_places import places, sides
-from regraft.core.line_diff import text_blocks
+from regraft.core.line_diff import Block, text_blocks
 from regraft.core.patch_text import Hunk
 from regraft.core.patterns import regex
+
+NEAR = 2  # lines
 
 _TELLING = regex(rb"\w{3}")
 
@@ -66,15 +68,29 @@ def followed(found: Mark, content: bytes | None) -> Mark | None:
 
 
 def _moved(at: tuple[int, int], before: bytes, after: bytes) -> tuple[int, int] | None:
-    """Where untouched lines of `before` stand in `after`."""
+    """Where untouched lines of `before` stand in `after`. A single line that all its neighbours left may be another place's."""
     start, end = at
-    shift = 0
-    for i1, i2, j1, j2 in text_blocks(before, after)[2]:
-        if i2 <= start:
-            shift += (j2 - j1) - (i2 - i1)
-        elif i1 < end:
+    lines, _, blocks = text_blocks(before, after)
+    first, last = _stayed(start, blocks), _stayed(end - 1, blocks)
+    if first is None or last is None or last - first != end - 1 - start:
+        return None
+    if sum(bool(_TELLING.search(line)) for line in lines[start:end]) < 2:
+        around = [*range(max(start - NEAR, 0), start), *range(end, min(end + NEAR, len(lines)))]
+        stayed = [_stayed(one, blocks) for one in around if _TELLING.search(lines[one])]
+        if not any(one is not None and first - NEAR <= one <= last + NEAR for one in stayed):
             return None
-    return start + shift, end + shift
+    return first, last + 1
+
+
+def _stayed(line: int, blocks: Sequence[Block]) -> int | None:
+    """Where a line stands then; None where it was touched."""
+    shift = 0
+    for i1, i2, j1, j2 in blocks:
+        if i2 <= line:
+            shift += (j2 - j1) - (i2 - i1)
+        elif i1 <= line:
+            return None
+    return line + shift
 
 
 def _where(hunk: Hunk, landed: bytes) -> tuple[tuple[int, int], ...]:

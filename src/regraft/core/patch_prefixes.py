@@ -27,13 +27,13 @@ def with_prefixes(data: bytes, text: PatchText) -> bytes:
 def _header(line: bytes, raw: Raw, section: Section) -> bytes:
     old, new = section.old_path, section.path
     if line.startswith(b"diff --git "):
-        return b"diff --git %s %s" % (_quoted(b"a/" + old), _quoted(b"b/" + new))
+        return b"diff --git %s %s" % (quoted_name(b"a/" + old), quoted_name(b"b/" + new))
     for mark, prefixed in ((b"--- ", b"a/" + old), (b"+++ ", b"b/" + new)):
         if line.startswith(mark) and not is_null(line[4:]):
-            return mark + _quoted(prefixed) + _behind(line, prefixed, raw)
+            return mark + quoted_name(prefixed) + _behind(line, prefixed, raw)
     if line.startswith((b"rename ", b"copy ")):
         word, side, _ = line.split(b" ", 2)
-        return b"%s %s %s" % (word, side, _quoted(old if side in (b"from", b"old") else new))
+        return b"%s %s %s" % (word, side, quoted_name(old if side in (b"from", b"old") else new))
     return line
 
 
@@ -45,7 +45,8 @@ def _behind(line: bytes, name: bytes, raw: Raw) -> bytes:
     return b"\t" if b" " in name else b""
 
 
-def _quoted(name: bytes) -> bytes:
+def quoted_name(name: bytes) -> bytes:
+    """A name as git writes it in a header: in quotes where it holds what a reader would take for something else."""
     if _PLAIN.fullmatch(name):
         return name
     pieces = (bytes([byte]) for byte in name)

@@ -14,6 +14,7 @@ from regraft.core.checkout_tree import object_hash
 from regraft.core.contained import Run, runs_of
 from regraft.core.hunk_state import judge_hunks
 from regraft.core.line_diff import changed_blocks, split_lines
+from regraft.core.patch_headers import renamed
 from regraft.core.patch_text import Hunk, PatchText, Section
 from regraft.core.patterns import regex
 
@@ -97,7 +98,10 @@ def rewritten(
         if ground.path != section.path and not ground.path.startswith(text.root):
             return None
         names = tuple(object_hash("blob", len(one), [one], sha256=sha256).hex() for one in (ground.ours, new.content))
-        lines[section.line - 1 : at] = [*(_header(line, old, now, names) for line in head), *new.lines]
+        headers = [_header(line, old, now, names) for line in head]
+        if None in headers:
+            return None
+        lines[section.line - 1 : at] = [*(one for one in headers if one is not None), *new.lines]
     return b"\n".join(lines)
 
 
@@ -114,13 +118,11 @@ def _changed(section: Section) -> tuple[str, list[bytes], list[bytes]]:
     return section.kind, added, removed
 
 
-def _header(line: bytes, old: bytes, now: bytes, names: Sequence[str]) -> bytes:
+def _header(line: bytes, old: bytes, now: bytes, names: Sequence[str]) -> bytes | None:
     if match := _INDEX.fullmatch(line.rstrip(b"\r")):
         before, after = (name.encode("ascii")[: max(7, len(match[1]))] for name in names)
         return b"index " + before + b".." + after + (match[3] or b"")
-    if old != now and line.startswith((b"diff ", b"--- ", b"+++ ", b"Index: ")):
-        return line.replace(old, now)
-    return line
+    return renamed(line, old, now) if old != now else line
 
 
 def _runs(section: Section, text: bytes, base: Sequence[bytes]) -> list[Placed] | None:

@@ -17,7 +17,7 @@ from regraft.core.versions import is_same
 from regraft.flows.patch_built import Built, Elsewhere
 from regraft.flows.patch_judging import Case, Judging, Progress, read_series
 from regraft.flows.patch_remarks import remarks
-from regraft.flows.patch_renew import Renewed, moves, renew
+from regraft.flows.patch_renew import Renewed, broken_before, moves, renew
 from regraft.flows.patch_trials import fits_after, fits_without, other_place
 
 FITS: tuple[PatchState, ...] = ("applies", "already-there")
@@ -112,6 +112,8 @@ class Adviser(Struct):
             return "by-hand", (f"it fits without the earlier patches of the series: {without} changed the same lines",)
         if place := other_place(case, index):
             return "by-hand", (place,)
+        if (first := broken_before(case, index)) is not None:
+            return "by-hand", (f"{first}, which it is made on, does not fit: mend that first, then look again",)
         return self._stuck(case, index, f"{shown(renewed[0].path)}: {renewed[0].reason}")
 
     def _stuck(self, case: Case, index: int, why: str) -> tuple[Action, tuple[str, ...]]:

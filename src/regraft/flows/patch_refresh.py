@@ -13,6 +13,7 @@ from regraft.flows.patch_judging import Case
 from regraft.flows.patch_reading import PatchFile
 from regraft.flows.patch_renew import Renewed, renew
 from regraft.flows.patch_status import Asked, Ports, status
+from regraft.flows.patch_trials import other_place
 
 FIRST = {
     "already-there": "its change is there already: drop it instead (`regraft patch drop`)",
@@ -51,7 +52,7 @@ def refresh(manifest: Manifest, asked: Asked, ports: Ports) -> Refresh:
             continue
         answer = renew(case, index)
         if isinstance(answer, tuple):
-            refused.append(Refused(row, "it cannot be proved that the same change fits", answer))
+            refused.append(Refused(row, _unproved(case, index), answer))
         elif made is None:
             made = answer
     if made is None or refused:
@@ -61,6 +62,12 @@ def refresh(manifest: Manifest, asked: Asked, ports: Ports) -> Refresh:
     change = Change(old.path, old.data, made.file.data) if made.file.data != old.data and not refused else None
     pinned = any(case.carrier.baked.format(old.path).sha256 for case in found.cases)
     return Refresh(found.rows, tuple(refused), change, made.moved, pinned=pinned)
+
+
+def _unproved(case: Case, index: int) -> str:
+    place = other_place(case, index)
+    why = f"; {place}, but no commit moved it there: change the header by hand if it is the same code" if place else ""
+    return f"it cannot be proved that the same change fits{why}"
 
 
 def _first(row: Row) -> str:

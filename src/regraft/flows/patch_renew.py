@@ -8,16 +8,20 @@ from regraft.core.culprit import likely_moved
 from regraft.core.file_state import judge_file
 from regraft.core.hunk_state import judge_hunks
 from regraft.core.objects import Tree
+from regraft.core.patch_history import Change, CommitObject
 from regraft.core.patch_text import PatchText, Section
 from regraft.core.patch_verdict import connected, judge_patch
 from regraft.core.refreshing import Ground, NewSection, Stuck, carried_over, rewritten, same_lines
-from regraft.core.series_state import judge_series
+from regraft.core.series_state import FITS, judge_series
 from regraft.core.tree_view import Overlay
 from regraft.core.trees import shown
 from regraft.flows.patch_judging import Case, view_of
 from regraft.flows.patch_reading import PatchFile, read_carried
+from regraft.flows.ports import HistorySource
 
 LEAST_DIGITS = 7
+TURNS = 8
+MOVES = 16
 
 
 class Renewed(Struct, frozen=True):
@@ -47,6 +51,13 @@ def last_good(case: Case, index: int) -> Tree | None:
     return None
 
 
+def _before_turns(case: Case, index: int) -> list[Tree]:
+    """The trees before the newest commits that changed the state of the patch, or of an earlier one of the series."""
+    source = case.upstream.source
+    turns = [turn for one in case.history.patches[: index + 1] for turn in one.turns if turn.by.parents]
+    return [source.commit(turn.by.parents[0]).tree for turn in turns[:TURNS]]
+
+
 def renew(case: Case, index: int) -> Renewed | tuple[Stuck, ...]:
     """The patch file for the tree that is there now. Nothing but what was proved: the base is known, the three-way merge is clean,
     the new text applies at its own lines, and it adds and removes the lines that the old one did.
@@ -54,6 +65,8 @@ def renew(case: Case, index: int) -> Renewed | tuple[Stuck, ...]:
     file, text = case.files[index], case.texts[index]
     if text.problems:
         return (Stuck(file.path.encode(), "it cannot be read"),)
+    if (first := broken_before(case, index)) is not None:
+        return (Stuck(file.path.encode(), f"{first} does not fit, and this one is made on it: refresh that first"),)
     now = standing(case, index, case.tree)
     good = last_good(case, index)
     before = standing(case, index, good) if good is not None else None
@@ -63,7 +76,7 @@ def renew(case: Case, index: int) -> Renewed | tuple[Stuck, ...]:
     stuck: list[Stuck] = []
     tangled = {number for group in connected(text.sections) if len(group) > 1 for number in group}
     for number, section in enumerate(text.sections):
-        part = _part(section, _Case(case, now, before, moved, number in tangled), headers)
+        part = _part(section, _Case(case, index, now, before, moved, number in tangled), headers)
         if isinstance(part, Stuck):
             stuck.append(part)
         else:
@@ -80,32 +93,69 @@ def renew(case: Case, index: int) -> Renewed | tuple[Stuck, ...]:
     return Renewed(renewed, tuple(names))
 
 
+def broken_before(case: Case, index: int) -> str | None:
+    """The first earlier patch of the series that touches the same files and does not fit: the tree is judged without it."""
+    touched = case.texts[index].touched
+    for file, text, one in zip(case.files[:index], case.texts, case.history.patches, strict=False):
+        if one.now.state not in FITS and text.touched & touched:
+            return file.path
+    return None
+
+
 def moves(case: Case, index: int, tree: Tree) -> dict[bytes, bytes]:
-    """Where files that the patch edits went, as far as the commits that changed its state moved them, and they are there now."""
+    """Where files that the patch edits went: from the commits that changed its state on, move by move, to where they are now."""
     source = case.upstream.source
     gone = {one.old_path: one for one in case.texts[index].sections if source.version(tree, one.old_path) is None}
     found: dict[bytes, bytes] = {}
     for turn in case.history.patches[index].turns:
-        if not gone or turn.culprit.deleted is None:
-            continue
-        commit = source.commit(turn.culprit.commit)
-        if not commit.parents or (parent := source.find(commit.parents[0])) is None:
-            continue
-        for one in source.renames([(parent.tree, commit.tree)]).get((parent.tree, commit.tree), ()):
-            section = gone.get(one.old)
-            there = source.version(tree, one.new)
-            if section is None or there is None:
-                continue
-            source.complete([there.oid])
-            content = source.blob(there.oid)
-            if content is not None and likely_moved(one, section.hunks, content):
-                found[one.old] = one.new
-                del gone[one.old]
+        for path, section in [*gone.items()] if turn.culprit.deleted is not None else ():
+            first = _moved_by(source.commit(turn.culprit.commit), path, section, source)
+            last = _went_on(case, first, section, tree) if first is not None else None
+            if last is not None:
+                found[path] = last
+                del gone[path]
     return found
+
+
+def _moved_by(commit: CommitObject, path: bytes, section: Section, source: HistorySource) -> bytes | None:
+    """Where a commit moved a file to, if that is believed."""
+    parent = source.find(commit.parents[0]) if commit.parents else None
+    if parent is None:
+        return None
+    pair = parent.tree, commit.tree
+    for one in source.renames([pair]).get(pair, ()):
+        there = source.version(commit.tree, one.new) if one.old == path else None
+        if there is None:
+            continue
+        source.complete([there.oid])
+        content = source.blob(there.oid)
+        if content is not None and likely_moved(one, section.hunks, content):
+            return one.new
+    return None
+
+
+def _went_on(case: Case, path: bytes, section: Section, tree: Tree) -> bytes | None:
+    """Where a file is now that a commit moved to `path`, however often it was moved since; None where it is lost."""
+    source, seen = case.upstream.source, {section.old_path}
+    while source.version(tree, path) is None and path not in seen and len(seen) <= MOVES:
+        seen.add(path)
+        line = source.line(case.commit, [path], last=max(case.history.commits, 1))
+        took = (touch for touch in line.touches if any(_takes(change, path) for change in touch.changes))
+        touch = next(took, None)  # the newest
+        next_path = _moved_by(source.commit(touch.commit), path, section, source) if touch is not None else None
+        if next_path is None:
+            return None
+        path = next_path
+    return path if source.version(tree, path) is not None else None
+
+
+def _takes(change: Change, path: bytes) -> bool:
+    return change.path == path and change.old is not None and change.new is None
 
 
 class _Case(Struct, frozen=True):
     case: Case
+    index: int
     now: Standing
     before: Standing | None
     moved: Mapping[bytes, bytes]
@@ -116,14 +166,11 @@ def _part(section: Section, one: _Case, headers: Sequence[bytes]) -> tuple[NewSe
     overlay = one.now.overlay
     verdict = judge_file(section, overlay)
     exact = verdict.state == "applies" and not any(hunk.offset for hunk in verdict.hunks)
-    if section.kind != "edit" or not section.hunks or one.tangled or section.binary is not None:
-        return (
-            None
-            if exact
-            else Stuck(section.path, verdict.reason or f"it is {verdict.state}, and no plain edit of one file")
-        )
-    path = one.moved.get(section.path, section.path)
-    ours = _content(one, path)
+    if (why := _beyond(section, one)) is not None:
+        return None if exact else Stuck(section.path, f"{verdict.reason or verdict.state}; {why}")
+    source = section.old_path
+    path = one.moved.get(source, source) if section.kind == "edit" else section.path
+    ours = _content(one, path if section.kind == "edit" else source)
     if ours is None:
         return Stuck(section.path, verdict.reason or "it is not there")
     bases = _bases(section, one, ours, fits=verdict.state == "applies" and path == section.path)
@@ -138,6 +185,21 @@ def _part(section: Section, one: _Case, headers: Sequence[bytes]) -> tuple[NewSe
             return part, ground
         stuck = part
     return stuck
+
+
+def _beyond(section: Section, one: _Case) -> str | None:
+    """Why a section is none that is carried over: only lines are, from one file that is there to one that is."""
+    if one.tangled:
+        return "more than one section of the patch is about this file, which is not carried over: make one of them"
+    if section.binary is not None:
+        return "a binary change is not carried over"
+    if section.kind in ("create", "delete"):
+        return f"what {section.kind}s a file is not carried over"
+    if not section.hunks:
+        return "it changes no lines"
+    if section.kind != "edit" and section.old_path in one.moved:
+        return "upstream moved the file that the patch moves"
+    return None
 
 
 def _content(one: _Case, path: bytes) -> bytes | None:
@@ -157,9 +219,33 @@ def _bases(section: Section, one: _Case, ours: bytes, *, fits: bool) -> list[byt
     named = one.now.overlay.blob(name) if len(name) >= LEAST_DIGITS and name.strip("0") else None
     if named is not None:
         found.append(named)
-    if one.before is not None and (entry := one.before.overlay.entry(section.path)) is not None:
+    if one.before is not None and (entry := one.before.overlay.entry(section.old_path)) is not None:
         found.append(one.before.overlay.content(entry))
+    backs = (_with_earlier(section, one, tree) for tree in _before_turns(one.case, one.index))
+    found += [back for back in backs if back is not None]
     return [base for base in found if judge_hunks(base, section.hunks, base=base).state == "applies"]
+
+
+def _with_earlier(section: Section, one: _Case, tree: Tree) -> bytes | None:
+    """A file as it was on which the patch fitted, with the earlier patches that fit now: each as it is, or carried back to it."""
+    versions = [one.case.upstream.source.version(at, section.old_path) for at in (one.now.tree, tree)]
+    now, then = (one.case.upstream.source.blob(there.oid) if there is not None else None for there in versions)
+    for text in one.case.texts[: one.index]:
+        for other in text.sections:
+            if section.old_path not in (other.path, other.old_path):
+                continue
+            if now is None or then is None or other.kind != "edit" or not other.hunks:
+                return None
+            fits, fitted = (judge_hunks(content, other.hunks, base=content) for content in (now, then))
+            if fits.content is None:
+                continue
+            if fitted.content is not None:
+                then = fitted.content
+            else:
+                part = carried_over(other, Ground(now, then, other.path), [b""] * len(other.hunks))
+                then = part.content if isinstance(part, NewSection) else None
+            now = fits.content
+    return then
 
 
 def _doubt(case: Case, index: int, renewed: PatchFile, parts: Sequence[tuple[NewSection, Ground] | None]) -> str | None:
