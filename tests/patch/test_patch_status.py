@@ -316,6 +316,35 @@ def test_a_dockerfile_that_runs_patch_is_told_what_that_would_do(three: Any) -> 
     assert "runs `patch`" not in three.run("status")[1]
 
 
+@pytest.mark.parametrize(
+    ("run", "count"),
+    [
+        ("patch -p1 -F0 < /p/lost.patch", None),
+        ("patch -F 0 -p1 -i /p/lost.patch", None),
+        ("patch --fuzz=0 -p1 < /p/lost.patch", None),
+        ("patch -F3 --fuzz 0 -p1 < /p/lost.patch", None),
+        ('["patch", "-F", "0", "-i", "/p/lost.patch"]', None),
+        ("patch -F1 -p1 < /p/lost.patch", "a line"),
+        ("sudo patch --fuzz=3 -p1 < /p/lost.patch", "3 lines"),
+        ("patch -F0 < /p/a.patch && patch < /p/lost.patch", "two lines"),
+        ("patch -F$N < /p/lost.patch", "two lines"),
+    ],
+)
+def test_the_note_about_fuzz_reads_the_options_and_stands_where_machines_read_it(
+    three: Any, run: str, count: str | None
+) -> None:
+    (three.project / "Dockerfile").write_text(f"FROM x\nRUN {run}\n")
+    manifest = (three.project / "regraft.toml").read_text()
+    (three.project / "regraft.toml").write_text(
+        manifest.replace("[images.i]\n", '[images.i]\ndockerfile = "Dockerfile"\n')
+    )
+    row = three.row("why", "lost.patch")
+    notes = [one["message"] for one in row["notes"] if one["code"] == "runs-patch"]
+    said = [line for line in three.run("status")[1].splitlines() if "runs `patch`" in line]
+    assert len(notes) == len(said) == (count is not None)
+    assert all(f"leaves out up to {count} of context" in one for one in (*notes, *said))
+
+
 def test_what_fuzz_would_do_is_named(lab: Any, lines: Lines) -> None:
     """https://github.com/landley/toybox/issues/533: the line goes into another function."""
     text = "".join(f"def {name}():\n    a\n    b\n    c\n    d\n\n\n" for name in ("one", "two"))

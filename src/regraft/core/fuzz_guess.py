@@ -21,14 +21,14 @@ class Guess(Struct, frozen=True):
     places: int
 
 
-def guesses(content: bytes, hunks: Sequence[Hunk], failing: Sequence[int]) -> Iterator[Guess]:
-    """Of those hunks (by index) that `patch` would take in spite of their context."""
+def guesses(content: bytes, hunks: Sequence[Hunk], failing: Sequence[int], most: int = FUZZ) -> Iterator[Guess]:
+    """Of those hunks (by index) that `patch` would take in spite of their context, of which it leaves out `most` lines."""
     lines = content.split(b"\n")
     for index in failing:
         hunk = hunks[index - 1]
         old = [line[1:] for line in hunk.body if not line.startswith((b"+", b"\\"))]
         before, after = _context(hunk)
-        for fuzz in range(1, FUZZ + 1):
+        for fuzz in range(1, most + 1):
             start, end = min(fuzz, before), len(old) - min(fuzz, after)
             part = old[start:end]
             if not part or (start, end) == (0, len(old)):

@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from regraft.core.dockerfile_text import read_dockerfile
-from regraft.core.fuzz_guess import Guess, guesses
+from regraft.core.drop_command import bare_words
+from regraft.core.fuzz_guess import FUZZ, Guess, guesses
 from regraft.core.patch_health import Remark
+from regraft.core.patterns import regex
 from regraft.core.series_state import FITS
 from regraft.core.shell_text import read_shell
 from regraft.core.shell_values import commands_of
@@ -14,10 +16,14 @@ from regraft.flows.ports import ProjectFiles
 
 LIMIT = 4 * 1024 * 1024  # bytes of a Dockerfile
 SHOWN = 3
+MOST = 9  # lines of context that are left out in a guess
+
+_FUZZ = regex(r"(?:-F|--fuzz=)(.+)")
+_NUMBER = regex(r"[0-9]{1,9}")
 
 
-def patch_runs(cases: Sequence[Case], files: ProjectFiles) -> Iterator[Remark]:
-    """One remark for each Dockerfile that runs `patch`."""
+def patch_runs(cases: Sequence[Case], files: ProjectFiles) -> Iterator[tuple[str, Remark]]:
+    """(Dockerfile, remark) for each that runs `patch` with fuzz."""
     told: set[str] = set()
     for case in cases:
         path = case.carrier.image.dockerfile
@@ -25,20 +31,22 @@ def patch_runs(cases: Sequence[Case], files: ProjectFiles) -> Iterator[Remark]:
             continue
         told.add(path)
         data = files.read(path, LIMIT)
-        lines = [*_runs(data)] if data is not None else []
-        if lines:
-            place = f"{files.place(path)}:{lines[0]}"
-            what = [*dict.fromkeys(_would(one) for one in cases if one.carrier.image.dockerfile == path)]
-            yield Remark("runs-patch", f"{place} runs `patch`, {_told([text for text in what if text])}")
+        runs = [(line, fuzz) for line, fuzz in _runs(data) if fuzz] if data is not None else []
+        if runs:
+            place, most = f"{files.place(path)}:{runs[0][0]}", max(fuzz for _, fuzz in runs)
+            what = [*dict.fromkeys(_would(one, most) for one in cases if one.carrier.image.dockerfile == path)]
+            yield path, Remark("runs-patch", f"{place} runs `patch`, {_told([text for text in what if text], most)}")
 
 
-def _told(would: Sequence[str]) -> str:
-    unsafe = "which leaves out up to two lines of context (fuzz) to make a hunk fit, and may put it in the wrong place"
+def _told(would: Sequence[str], most: int) -> str:
+    count = {1: "a line", 2: "two lines"}.get(most, f"{most} lines")
+    unsafe = f"which leaves out up to {count} of context (fuzz) to make a hunk fit, and may put it in the wrong place"
     instead = "`git apply` takes exact context only"
     return "; ".join([unsafe, *(f"it would put {text}" for text in would), instead])
 
 
-def _runs(data: bytes) -> Iterator[int]:
+def _runs(data: bytes) -> Iterator[tuple[int, int]]:
+    """(line, the most lines that are left out) of each instruction that runs `patch`."""
     for one in read_dockerfile(data).instructions:
         if one.keyword != "RUN":
             continue
@@ -46,14 +54,31 @@ def _runs(data: bytes) -> Iterator[int]:
         words = one.strings
         if words is not None:
             if words and words[0].text.rpartition("/")[2] == "patch":
-                yield one.line
+                yield one.line, _fuzz([word.text for word in words[1:]])
             continue
         blocks = [block for block in map(read_shell, scripts) if block is not None]
-        if any(command.name.rpartition("/")[2] == "patch" for block in blocks for command in commands_of(block)):
-            yield one.line
+        found = (bare_words(command.words) for block in blocks for command in commands_of(block))
+        fuzz = [
+            _fuzz([word.text for word in words[1:]])
+            for words in found
+            if words and words[0].text.rpartition("/")[2] == "patch"
+        ]
+        if fuzz:
+            yield one.line, max(fuzz)
 
 
-def _would(case: Case) -> str:
+def _fuzz(options: Sequence[str]) -> int:
+    """What `-F` says, in each of its forms, the last of them; what cannot be read counts as what is done unasked."""
+    value = None
+    for at, text in enumerate(options):
+        if text in ("-F", "--fuzz"):
+            value = options[at + 1] if at + 1 < len(options) else None
+        elif match := _FUZZ.fullmatch(text):
+            value = match[1]
+    return min(int(value), MOST) if value is not None and _NUMBER.fullmatch(value) else FUZZ
+
+
+def _would(case: Case, most: int) -> str:
     """What `patch` would do with hunks of these patches that do not fit, at this ref."""
     source, tree = case.upstream.source, case.tree
     found: list[str] = []
@@ -67,7 +92,7 @@ def _would(case: Case) -> str:
             content = source.blob(version.oid) if version is not None else None
             if content is not None:
                 name = f"{case.files[index].path.rpartition('/')[2]} to {shown(section.path)}"
-                found += [_guess(guess, name, case) for guess in guesses(content, section.hunks, failing)]
+                found += [_guess(guess, name, case) for guess in guesses(content, section.hunks, failing, most)]
     return ", ".join(found[:SHOWN])
 
 

@@ -74,7 +74,17 @@ def status(
     built = BuiltRefs(ports.files, ports.look_up, lambda one: one.deep_enough(ports.progress))
     adviser = Adviser(_baked(chosen, ports.files), ports.progress, asked.thorough, built)
     rows = tuple(_row(case, index, adviser, ports) for case in cases for index in case.chosen)
-    return Status(rows, tuple(patch_runs(cases, ports.files)), tuple(cases))
+    runs = dict(patch_runs(cases, ports.files))
+    judged_rows = zip(rows, (case for case in cases for _ in case.chosen), strict=True)
+    rows = tuple(_with_runs(row, runs.get(case.carrier.image.dockerfile or "")) for row, case in judged_rows)
+    return Status(rows, tuple(runs.values()), tuple(cases))
+
+
+def _with_runs(row: Row, remark: Remark | None) -> Row:
+    """Where `patch` is run, that concerns each patch that does not fit."""
+    if remark is None or row.state in FITS:
+        return row
+    return replace(row, advice=replace(row.advice, remarks=(*row.advice.remarks, remark)))
 
 
 def hunks_of(verdict: PatchVerdict) -> Iterator[HunkState]:
