@@ -25,7 +25,9 @@ pytestmark = [
     pytest.mark.skipif(bool(MISSING), reason=f"needs {', '.join(MISSING)}: apt-get install buildah docker-registry"),
     # The image that is built is lent this machine's /usr and the interpreter's own environment. Where these lie in a folder that
     # is its owner's alone, the probe in the container fails for a reason that is not understood yet: so it is asked for.
-    pytest.mark.skipif("REGRAFT_REAL_REGISTRY" not in os.environ, reason="set REGRAFT_REAL_REGISTRY=1 to build and push"),
+    pytest.mark.skipif(
+        "REGRAFT_REAL_REGISTRY" not in os.environ, reason="set REGRAFT_REAL_REGISTRY=1 to build and push"
+    ),
     pytest.mark.skipif(os.geteuid() != 0, reason="buildah with chroot isolation is run as root here"),
 ]
 
