@@ -41,7 +41,7 @@ OF_FEW = 8.0
 OF_FIRST = 1 / 3
 MEGABYTES = 200
 PROCESSES = 6
-SLACK = 1.5  # of a busy machine: some of these runs take a tenth of a second
+SLACK = 1.25  # of a busy machine
 
 RECORDER = """\
 #!/bin/sh
