@@ -46,6 +46,17 @@ def test_one_of_two_copies_taken_away_is_a_change_taken_back() -> None:
     assert not landed_and_kept(ADDS, twice, [b"begin\na telling line\nanother one\n"])
 
 
+def test_of_two_equal_pairs_in_a_row_nobody_can_say_whose_was_taken_away() -> None:
+    """A difference shows the second pair as the one that went, whichever it was; the line after them was edited as well."""
+    pair = b"    check(x)\n    log(x)\n"
+    fix = Hunk(
+        1, 1, 1, (b" def f(x):", b"+    check(x)", b"+    log(x)", b"     check(x)", b"     log(x)", b"     return x")
+    )
+    landed = b"def f(x):\n" + 2 * pair + b"    return x\n"
+    assert landed_and_kept(fix, landed, [landed.replace(b"return x", b"return y")])
+    assert not landed_and_kept(fix, landed, [b"def f(x):\n" + pair + b"    return y\n"])
+
+
 @pytest.mark.parametrize(
     "body",
     [
