@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regraft.core.patch_prefixes import with_prefixes
 from regraft.core.patch_read import NOTHING, read_patch_text
 from regraft.core.patch_repair import repair
 from regraft.core.patch_text import PatchText
@@ -212,18 +211,6 @@ def test_names_are_gits_under_any_level_and_root(data: bytes, level: int, root: 
     if said is None:
         assert [section.path for section in text.sections] == paths
         assert text.git_arguments == (f"-p{level}", *([f"--directory={root}"] if root else []))
-
-
-@pytest.mark.parametrize("data", WHOLE, ids=["edit", "mail", "plain", "files", "names", "svn", "binary"])
-@pytest.mark.parametrize("root", ["", "python"])
-def test_rewritten_headers_name_the_same_files_at_level_one(data: bytes, root: str) -> None:
-    text = everywhere(data, 1, root)
-    rewritten = with_prefixes(data, text)
-    again = everywhere(rewritten, 1)
-    assert git(rewritten, 1) == (None, [section.path for section in text.sections])
-    assert again.problems == []
-    shape = [(one.kind, one.path, one.origin, one.new_mode, one.hunks) for one in text.sections]
-    assert [(one.kind, one.path, one.origin, one.new_mode, one.hunks) for one in again.sections] == shape
 
 
 @given(st.randoms(use_true_random=False))

@@ -72,11 +72,9 @@ def main() -> None:
 
 def cached(source: str) -> types.CodeType | None:
     """The byte code that an import takes, None where it fails on it. Raises Unused where it takes none."""
-    try:
-        there = os.path.exists(importlib.util.cache_from_source(source))
-    except NotImplementedError:  # what cache_from_source raises where sys.implementation.cache_tag is None
-        there = False
-    if not there:
+    # PEP 3147: an interpreter whose tag is None keeps no byte code, and cache_from_source has no answer there.
+    tagged = getattr(sys.implementation, "cache_tag", None) is not None
+    if not tagged or not os.path.exists(importlib.util.cache_from_source(source)):
         raise Unused
     try:
         return Cached("m", source).get_code("m")

@@ -36,8 +36,7 @@ _BROKEN = (
     EOFError,
     OSError,
     ValueError,  # a name that is no text, a size below zero
-    RuntimeError,  # encrypted
-    NotImplementedError,  # a compression that is not here
+    RuntimeError,  # encrypted, or a compression that is not here
     LookupError,
     OverflowError,
 )

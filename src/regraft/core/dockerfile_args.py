@@ -48,9 +48,6 @@ class Scope(Struct):
     def copy(self) -> "Scope":
         return Scope(dict(self.arguments), dict(self.environment), self.open)
 
-    def knows(self, name: str) -> bool:
-        return name in self.environment or name in self.arguments
-
     def value(self, name: str) -> tuple[bool, str | None]:
         """(whether it is known what it is, its value or None where it is not set)."""
         for some in (self.environment, self.arguments):

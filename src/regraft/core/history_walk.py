@@ -1,11 +1,11 @@
-"""The world as it was after each commit that touched it, newest first, and where a verdict on it changed."""
+"""The world as it was after each commit that touched it, newest first, and the verdicts on it."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Generic, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import TypeVar
 
 from msgspec import Struct
 
-from regraft.core.patch_history import Line, Touch, Version, View
+from regraft.core.patch_history import Line, Touch, View
 
 V = TypeVar("V")
 
@@ -19,14 +19,6 @@ class Moment(Struct, frozen=True):
     by: Touch | None
     view: View
     until: Touch | None = None
-
-
-class StateChange(Struct, Generic[V], frozen=True):
-    """A commit before which one verdict held, and after which another one does."""
-
-    by: Touch
-    before: V
-    after: V
 
 
 def moments(tip: View, line: Line) -> Iterator[Moment]:
@@ -49,14 +41,6 @@ def moments(tip: View, line: Line) -> Iterator[Moment]:
         yield Moment(None, dict(view), until)
 
 
-def touched_below(touch: Touch, paths: Sequence[bytes]) -> bool:
-    """Whether a commit changed one of the paths, or what stands above or below one."""
-    changed = {change.path for change in touch.changes}
-    if not changed.isdisjoint(paths):
-        return True
-    return any(other.startswith(path + b"/") or path.startswith(other + b"/") for other in changed for path in paths)
-
-
 def states(
     versions: Iterable[Moment], judge: Callable[[Moment], V], key: Callable[[Moment], Hashable] | None = None
 ) -> Iterator[tuple[Moment, V]]:
@@ -67,19 +51,3 @@ def states(
         if name not in known:
             known[name] = judge(moment)
         yield moment, known[name]
-
-
-def changes_of_state(
-    versions: Iterable[Moment], judge: Callable[[Moment], V], key: Callable[[Moment], Hashable] | None = None
-) -> Iterator[StateChange[V]]:
-    """Each change of the verdict with the commit that made it, newest first."""
-    newer: tuple[Moment, V] | None = None
-    for moment, verdict in states(versions, judge, key):
-        if newer is not None and newer[1] != verdict:
-            assert newer[0].by is not None
-            yield StateChange(newer[0].by, verdict, newer[1])
-        newer = (moment, verdict)
-
-
-def entries_of(view: View, paths: Iterable[bytes]) -> tuple[Version | None, ...]:
-    return tuple(view.get(path) for path in paths)

@@ -35,8 +35,6 @@ REVISION = f"{OCI}revision"
 CREATED = f"{OCI}created"
 SOURCE = f"{OCI}source"
 TITLE = f"{OCI}title"
-BASE_NAME = f"{OCI}base.name"
-BASE_DIGEST = f"{OCI}base.digest"
 
 PACKED_LIMIT = 1024 * 1024  # characters of a baseline in a label; registries take 4 MiB of one document
 

@@ -60,7 +60,6 @@ class Shell(Struct):
     doubt: str | None = None
     pattern: str | None = None  # the glob that the loop at hand goes over
     before: list[str] = field(default_factory=list)  # folders to come back to
-    exported: set[str] = field(default_factory=set)
     depth: int = 0
     project: str | None = None  # where the project's own checkout is
     steps: int = STEPS  # statements that are still followed

@@ -2,8 +2,7 @@
 
 import re
 
-from regraft.core.patch_names import unquote_at, without_stamp
-from regraft.core.patch_prefixes import quoted_name
+from regraft.core.patch_names import quoted_name, unquote_at, without_stamp
 
 _WORDS = (b"--- ", b"+++ ", b"Index: ")
 

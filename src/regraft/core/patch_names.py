@@ -18,6 +18,8 @@ _EPOCH = regex(rb".*\t(1969-12-31|1970-01-01) ([0-2]\d):([0-5]\d):00(?:\.0+)? ([
 _NULL = regex(rb"/dev/null(?:[ \t\r]|\Z)")
 _TO_TAB = regex(rb"[^\t\r]*")
 _TO_RETURN = regex(rb"[^\r]*")
+_PLAIN = regex(rb'[^\0-\x1f"\\\x7f-\xff]+')
+_NAMED = {b'"': b'\\"', b"\\": b"\\\\", b"\n": b"\\n", b"\t": b"\\t"}
 
 
 def unquote_at(text: bytes, start: int = 0) -> tuple[bytes, int] | None:
@@ -132,3 +134,12 @@ def _skipped(path: bytes, strip: int) -> bytes | None:
     if len(parts) <= strip or (strip < 2 and path.startswith(b"/")):
         return None
     return parts[strip]
+
+
+def quoted_name(name: bytes) -> bytes:
+    """A name as git writes it in a header: in quotes where it holds what a reader would take for something else."""
+    if _PLAIN.fullmatch(name):
+        return name
+    pieces = (bytes([byte]) for byte in name)
+    escaped = (_NAMED.get(one) or (one if b" " <= one < b"\x7f" else b"\\%03o" % one[0]) for one in pieces)
+    return b'"' + b"".join(escaped) + b'"'

@@ -126,9 +126,7 @@ def _section_problems(text: PatchText, section: Section, *, says_differ: bool) -
     if says_differ:
         problem("says that a binary file differs, without its content; write it with git diff --binary")
     elif section.kind == "edit" and not (section.changes_content or section.changes_mode):
-        text.problems.append(
-            Problem(section.line, "announces a file, and changes nothing in it that can be read", garbage=True)
-        )
+        text.problems.append(Problem(section.line, "announces a file, and changes nothing in it that can be read"))
     for path in dict.fromkeys((section.path, section.old_path)):
         if why := unsafe(path):
             problem(f"the path {shown(path)} {why}")

@@ -99,13 +99,11 @@ class Problem(Struct, frozen=True):
     """Why a patch file cannot be trusted. Lines start at 1.
 
     `said` is what git says where it refuses to read the file; None: git would skip this in silence.
-    `garbage`: git reads it, and refuses to apply it.
     """
 
     line: int
     message: str
     said: str | None = None
-    garbage: bool = False
 
 
 class Remark(Struct, frozen=True):

@@ -76,12 +76,6 @@ def line_stop(data: bytes, offset: int) -> int:
     return len(data) if at < 0 else at + 1
 
 
-def line_end(data: bytes) -> bytes:
-    """How the lines of a text end: as its first one does."""
-    at = data.find(b"\n")
-    return b"\r\n" if at > 0 and data[at - 1 : at] == b"\r" else b"\n"
-
-
 def whole_lines(data: bytes, span: Span) -> Span | None:
     """The lines in which `span` stands, if nothing but blanks stands beside it there; the last end of line included."""
     start = line_start(data, span.start)
