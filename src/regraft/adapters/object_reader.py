@@ -5,7 +5,7 @@ Objects are asked for by name only, never by `commit:path`: a path may hold a li
 
 import re
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, Self
 
@@ -185,22 +185,6 @@ class ObjectReader:
                         below.append((inner, above + name + b"/"))
                     else:
                         yield Entry(mode, "commit" if mode == SUBMODULE else "blob", inner, above + name)
-            waiting = below
-
-    def named(self, tree: str, names: Collection[bytes]) -> Iterator[Entry]:
-        """The files anywhere in a tree that have one of these names. Folders are not remembered: it looks at all of them once."""
-        waiting = [(tree, b"")]
-        while waiting:
-            below: list[tuple[str, bytes]] = []
-            for (oid, above), (_, data) in zip(waiting, self.each([oid for oid, _ in waiting]), strict=True):
-                if data is None:
-                    raise _missing(oid)
-                for mode, name, inner in _pattern(len(oid)).findall(data):
-                    if mode == b"40000":
-                        below.append((inner.hex(), above + name + b"/"))
-                    elif name in names:
-                        plain = mode.decode("ascii")
-                        yield Entry(plain, "commit" if plain == SUBMODULE else "blob", inner.hex(), above + name)
             waiting = below
 
     def _one(self, oid: str, kind: bytes) -> bytes | None:

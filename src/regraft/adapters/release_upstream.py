@@ -15,6 +15,7 @@ from typing import Self
 from regraft.adapters.first_parent import FirstParent, tree_changes
 from regraft.adapters.git import Git
 from regraft.adapters.object_reader import ObjectReader
+from regraft.adapters.object_reads import ObjectReads
 from regraft.adapters.object_store import ObjectStore
 from regraft.adapters.package_index import PackageIndex
 from regraft.adapters.release_repository import ReleaseRepository, ReleaseTree
@@ -23,11 +24,11 @@ from regraft.adapters.tree_grep import grep
 from regraft.adapters.verdict_memory import VerdictMemory, engine_digest
 from regraft.core.manifest import Package
 from regraft.core.objects import Blob, Commit, Tree
-from regraft.core.patch_history import CommitObject, Line, Renamed, Touch, Version
+from regraft.core.patch_history import CommitObject, Line, Touch, Version
 from regraft.core.references import Hit
 from regraft.core.refs import Ref
 from regraft.core.release_versions import Release, Releases
-from regraft.core.trees import Entry, shown
+from regraft.core.trees import shown
 from regraft.errors import InputError, OutsideError, raise_all
 
 EMPTY = Tree("4b825dc642cb6eb9a060e54bf8d69288fbee4904")  # git's own
@@ -47,7 +48,7 @@ class ReleaseStore(ObjectStore):
         return super().read_tree(self.find(commit) or commit)
 
 
-class ReleaseSource:
+class ReleaseSource(ObjectReads):
     """To be used within `reading`."""
 
     def __init__(
@@ -57,7 +58,7 @@ class ReleaseSource:
         self._index = index
         self._releases = releases
         self._repository = repository
-        self._reader = reader
+        super().__init__(reader, FirstParent(git, repository.store))
         self._trees: dict[str, ReleaseTree] = {}
         self._names: dict[str, Commit] = {}
         self._left_out: dict[str, frozenset[bytes]] = {}
@@ -139,9 +140,6 @@ class ReleaseSource:
         self.tree(release)
         return self._trees[release.version].commit
 
-    def renames(self, pairs: Collection[tuple[Tree, Tree]]) -> dict[tuple[Tree, Tree], tuple[Renamed, ...]]:
-        return FirstParent(self._git, self._repository.store).renames(pairs)
-
     def complete(self, blobs: Collection[str], helpful: Collection[str] = ()) -> None:
         """A release is here whole."""
 
@@ -163,30 +161,12 @@ class ReleaseSource:
 
     def version(self, tree: str, path: bytes) -> Version | None:
         self._here(tree, [path])
-        return self._reader.version(tree, path)
+        return super().version(tree, path)
 
     def versions(self, tree: str, paths: Iterable[bytes]) -> dict[bytes, Version]:
         wanted = tuple(paths)
         self._here(tree, wanted)
-        return self._reader.versions(tree, wanted)
-
-    def prefetch(self, blobs: Collection[str]) -> None:
-        self._reader.prefetch(blobs)
-
-    def folder(self, tree: str, path: bytes) -> str | None:
-        return self._reader.folder(tree, path)
-
-    def listing(self, tree: str, prefix: bytes = b"") -> Iterator[Entry]:
-        return self._reader.listing(tree, prefix)
-
-    def named(self, tree: str, names: Collection[bytes]) -> Iterator[Entry]:
-        return self._reader.named(tree, names)
-
-    def blob(self, oid: str) -> bytes | None:
-        return self._reader.blob(oid)
-
-    def blob_named(self, prefix: str) -> bytes | None:
-        return self._reader.blob_named(prefix)
+        return super().versions(tree, wanted)
 
     def _here(self, tree: str, paths: Iterable[bytes]) -> None:
         for path in self._left_out.get(tree, frozenset()).intersection(paths):

@@ -1,26 +1,25 @@
 """One upstream's history as the flows ask for it: `flows.ports.HistorySource`, over the cache or a folder."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Self
 
 from regraft.adapters.first_parent import FirstParent
 from regraft.adapters.git import Git
 from regraft.adapters.object_reader import ObjectReader
+from regraft.adapters.object_reads import ObjectReads
 from regraft.adapters.upstream_cache import CachedUpstream, UpstreamCache, undecided
-from regraft.core.objects import Blob, Commit, Tree
-from regraft.core.patch_history import CommitObject, Line, Renamed, Version
-from regraft.core.trees import Entry
+from regraft.core.objects import Blob, Commit
+from regraft.core.patch_history import CommitObject, Line
 
 
-class UpstreamHistory:
+class UpstreamHistory(ObjectReads):
     """To be used within `reading`: two git processes, and one more for each `line` and `renames`."""
 
     def __init__(self, git: Git, cache: UpstreamCache, upstream: CachedUpstream, reader: ObjectReader) -> None:
         self._cache = cache
         self._upstream = upstream
-        self._reader = reader
-        self._first_parent = FirstParent(git, upstream.store, upstream.shallow)
+        super().__init__(reader, FirstParent(git, upstream.store, upstream.shallow))
 
     @classmethod
     @contextmanager
@@ -40,9 +39,6 @@ class UpstreamHistory:
     ) -> Line:
         return self._first_parent.line(tip, paths, last=last, since=since, known=known, oids=oids)
 
-    def renames(self, pairs: Collection[tuple[Tree, Tree]]) -> dict[tuple[Tree, Tree], tuple[Renamed, ...]]:
-        return self._first_parent.renames(pairs)
-
     def complete(self, blobs: Collection[str], helpful: Collection[str] = ()) -> None:
         if not self._upstream.partial:
             return
@@ -58,27 +54,3 @@ class UpstreamHistory:
 
     def find(self, oid: Commit) -> CommitObject | None:
         return self._reader.find(oid)
-
-    def version(self, tree: str, path: bytes) -> Version | None:
-        return self._reader.version(tree, path)
-
-    def versions(self, tree: str, paths: Iterable[bytes]) -> dict[bytes, Version]:
-        return self._reader.versions(tree, paths)
-
-    def prefetch(self, blobs: Collection[str]) -> None:
-        self._reader.prefetch(blobs)
-
-    def folder(self, tree: str, path: bytes) -> str | None:
-        return self._reader.folder(tree, path)
-
-    def listing(self, tree: str, prefix: bytes = b"") -> Iterator[Entry]:
-        return self._reader.listing(tree, prefix)
-
-    def named(self, tree: str, names: Collection[bytes]) -> Iterator[Entry]:
-        return self._first_parent.named(tree, names)
-
-    def blob(self, oid: str) -> bytes | None:
-        return self._reader.blob(oid)
-
-    def blob_named(self, prefix: str) -> bytes | None:
-        return self._reader.blob_named(prefix)

@@ -1,10 +1,7 @@
 """`regraft image check`: what is wrong in how images are built, with file and line."""
 
 import argparse
-import json
 import os
-import sys
-from pathlib import Path
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -15,10 +12,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from regraft.adapters.git import Git  # noqa: PLC0415 - `--help` pays for nothing
     from regraft.adapters.source_trees import IndexedFiles, Revisions  # noqa: PLC0415
+    from regraft.cli.checked import hand_out  # noqa: PLC0415
     from regraft.cli.image_inputs import images_of  # noqa: PLC0415
     from regraft.cli.proposed import project_or_proposed  # noqa: PLC0415
     from regraft.flows.image_check import image_check  # noqa: PLC0415
-    from regraft.render import findings as render  # noqa: PLC0415
 
     project = project_or_proposed(args.project)
     place = project.files.place
@@ -29,17 +26,4 @@ def run(args: argparse.Namespace) -> int:
         else:
             with Revisions.over(git, project.root) as revisions:
                 result = image_check(images, project.manifest, revisions.at(args.at), place)
-    summary = render.looked_at_text(result.looked_at, result.findings)
-    if args.format == "json":
-        print(json.dumps({"findings": render.findings_json(result.findings), "checked": result.looked_at}, indent=2))
-    else:
-        print("\n".join(filter(None, (render.findings_text(result.findings), summary))))
-    if os.environ.get("GITHUB_ACTIONS") == "true":
-        from regraft.adapters import files  # noqa: PLC0415
-        from regraft.render import actions  # noqa: PLC0415
-
-        print(actions.finding_annotations(result.findings), end="", file=sys.stderr)
-        if path := os.environ.get("GITHUB_STEP_SUMMARY"):
-            text = f"### regraft image check\n\n{render.findings_markdown(result.findings)}\n{summary}\n"
-            files.append(Path(path), text.encode())
-    return 1 if result.failed else 0
+    return hand_out(result, "image check", args.format)

@@ -26,7 +26,10 @@ def run(args: argparse.Namespace) -> int:
     root = Path(args.project)
     project = ListedProject(root, dict(os.environ))
     if args.check:
-        return _check(project, args.format)
+        from regraft.cli.checked import hand_out  # noqa: PLC0415
+        from regraft.flows.init import compare  # noqa: PLC0415
+
+        return hand_out(compare(project), "init --check", args.format)
     proposed = propose(project) if args.stdout else init(project, force=args.force)
     if not args.stdout:
         files.write(root / MANIFEST, proposed.text)
@@ -37,22 +40,3 @@ def run(args: argparse.Namespace) -> int:
     else:
         print("\n".join(proposed_lines(proposed.text, proposed.manifest, project.place(MANIFEST))))
     return 0
-
-
-def _check(project, form: str) -> int:  # type: ignore[no-untyped-def]  # noqa: ANN001 - ListedProject, imported by the caller only
-    import json  # noqa: PLC0415
-
-    from regraft.flows.init import compare  # noqa: PLC0415
-    from regraft.render import findings as render  # noqa: PLC0415
-
-    result = compare(project)
-    if form == "json":
-        print(json.dumps({"findings": render.findings_json(result.findings), "checked": result.looked_at}, indent=2))
-    else:
-        summary = render.looked_at_text(result.looked_at, result.findings)
-        print("\n".join(filter(None, (render.findings_text(result.findings), summary))))
-    if os.environ.get("GITHUB_ACTIONS") == "true":
-        from regraft.render import actions  # noqa: PLC0415
-
-        print(actions.finding_annotations(result.findings), end="", file=sys.stderr)
-    return 1 if result.failed else 0
