@@ -151,12 +151,12 @@ class ObjectStore:
         self._run(["read-tree", commit], index=path)
         return ScratchIndex(self._git, scratch, path)
 
-    def numstat(self, patch: bytes, *, reverse: bool = False, names: Sequence[str] = ("-p1",)) -> Announced:
-        """The path of each file section that git reads from a patch; of the old side with `reverse`.
+    def numstat(self, patch: bytes, *, names: Sequence[str] = ("-p1",)) -> Announced:
+        """The path of each file section that git reads from a patch.
 
         `names` are the options that say how names are to be read (`PatchText.git_arguments`).
         """
-        arguments = ["apply", "--numstat", "-z", *names, *(["-R"] if reverse else []), "-"]
+        arguments = ["apply", "--numstat", "-z", *names, "-"]
         at = At(git_dir=self._repository())
         return parse_numstat(self._git.run(arguments, at, stdin=patch))
 

@@ -23,8 +23,6 @@ _UNREADABLE = regex(
 _MISSING = regex(
     r"failed to read |unable to read|bad object|Not a valid (?:object|commit)|failed to unpack tree|could not parse"
 )
-_FAILED_AT = regex(r"^error: patch failed: .*:(\d+)$", re.MULTILINE)
-_OFFSET = regex(r"^Hunk #\d+ succeeded at \d+ \(offset (-?\d+) lines?\)\.$", re.MULTILINE)
 
 
 class ScratchIndex:
@@ -43,8 +41,6 @@ class ScratchIndex:
         self,
         patch: bytes,
         *,
-        reverse: bool = False,
-        check_only: bool = False,
         names: Sequence[str] = ("-p1",),
         merges: Sequence[Merge] = (),
     ) -> ApplyOutcome:
@@ -55,8 +51,7 @@ class ScratchIndex:
         """
         if merges:
             return self._apply_merging(patch, names, merges)
-        # --verbose tells offsets, and of a failure it prints the patch.
-        return self._apply(patch, [*names, "--check" if check_only else "--verbose", *(["-R"] if reverse else [])])
+        return self._apply(patch, names)
 
     def _apply(self, patch: bytes, options: Sequence[str]) -> ApplyOutcome:
         arguments = ["apply", "--cached", "--whitespace=nowarn", *options, "-"]
@@ -71,7 +66,7 @@ class ScratchIndex:
                 raise failure(error.completed) from None
             return ApplyOutcome("fails", said or f"a conflict (git {error.completed.argv[1]})")
         others = [f"--exclude={os.fsdecode(include_pattern(one.path))}" for one in merges]
-        outcome = self._apply(patch, [*names, "--verbose", *others])
+        outcome = self._apply(patch, [*names, *others])
         if outcome.verdict == "fits":
             completed = self._git.run(["update-index", "-z", "--index-info"], self._at, stdin=made)
             if completed.returncode != 0:
@@ -125,16 +120,14 @@ def failure(completed: Completed) -> OutsideError:
 
 
 def _outcome(completed: Completed) -> ApplyOutcome:
-    said = completed.stderr.decode("utf-8", "replace")
     if completed.returncode == 0:
-        return ApplyOutcome("fits", offsets=tuple(int(one) for one in _OFFSET.findall(said)))
+        return ApplyOutcome("fits")
     line = _first(completed)
     if completed.returncode == 128 and _UNREADABLE.fullmatch(f"error: {line}"):
         return ApplyOutcome("unreadable", line)
     if completed.returncode != 1 or _MISSING.match(line):
         raise failure(completed)
-    failed = _FAILED_AT.search(said)
-    return ApplyOutcome("fails", line, int(failed[1]) if failed else None)
+    return ApplyOutcome("fails", line)
 
 
 def _first(completed: Completed) -> str:

@@ -23,15 +23,10 @@ class Entry(Struct, frozen=True):
 
 
 class ApplyOutcome(Struct, frozen=True):
-    """`unreadable`: git could not read the patch. `message` is what git said first, one line of hostile text or "".
-
-    `line` is where in the file git looked for the first hunk that failed. `offsets` are those of hunks that fit elsewhere.
-    """
+    """`unreadable`: git could not read the patch. `message` is what git said first, one line of hostile text or ""."""
 
     verdict: Literal["fits", "fails", "unreadable"]
     message: str = ""
-    line: int | None = None
-    offsets: tuple[int, ...] = ()
 
 
 class Merge(Struct, frozen=True):

@@ -268,13 +268,13 @@ class _Remembered(Struct):
 
     upstream: PatchUpstream
 
-    def numstat(self, patch: bytes, *, reverse: bool = False, names: Sequence[str] = ("-p1",)) -> Announced:
-        asked = msgspec.msgpack.encode(("numstat", self.upstream.engine, reverse, names, patch))
+    def numstat(self, patch: bytes, *, names: Sequence[str] = ("-p1",)) -> Announced:
+        asked = msgspec.msgpack.encode(("numstat", self.upstream.engine, names, patch))
         key = hashlib.sha256(asked).digest()
         known = self.upstream.recall.get(key)
         if known is not None:
             return msgspec.msgpack.decode(known, type=Announced)
-        announced = self.upstream.store.numstat(patch, reverse=reverse, names=names)
+        announced = self.upstream.store.numstat(patch, names=names)
         self.upstream.recall.put(key, msgspec.msgpack.encode(announced))
         return announced
 

@@ -25,7 +25,7 @@ class PatchFile(Struct, frozen=True):
 
 
 class GitReader(Protocol):
-    def numstat(self, patch: bytes, *, reverse: bool = False, names: Sequence[str] = ("-p1",)) -> Announced:
+    def numstat(self, patch: bytes, *, names: Sequence[str] = ("-p1",)) -> Announced:
         """`ports.GateStore.numstat`."""
 
 

@@ -113,8 +113,6 @@ class ScratchIndex(Protocol):
         self,
         patch: bytes,
         *,
-        reverse: bool = False,
-        check_only: bool = False,
         names: Sequence[str] = ("-p1",),
         merges: Sequence[Merge] = (),
     ) -> ApplyOutcome:
@@ -159,8 +157,8 @@ class GateStore(Protocol):
     def read_tree(self, commit: Commit) -> ScratchIndex:
         """An index of its own that holds the commit's tree."""
 
-    def numstat(self, patch: bytes, *, reverse: bool = False, names: Sequence[str] = ("-p1",)) -> Announced:
-        """The path of each file section that git reads from a patch; of the old side with `reverse`.
+    def numstat(self, patch: bytes, *, names: Sequence[str] = ("-p1",)) -> Announced:
+        """The path of each file section that git reads from a patch.
 
         `names` are `PatchText.git_arguments`.
         """
