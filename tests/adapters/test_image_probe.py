@@ -315,6 +315,15 @@ def test_byte_code_is_compared_on_every_python(templates: Callable[[str], Path],
     ]
 
 
+def test_an_interpreter_that_keeps_no_byte_code_has_none_to_compare(world: World) -> None:
+    """PEP 3147: its tag is None, and `cache_from_source` raises."""
+    world.write({"a.py": "A = 1\n"})
+    subprocess.run([str(world.python), "-m", "compileall", "-q", str(world.folder / "a.py")], check=True)
+    (world.site / "untagged.pth").write_text("import sys; sys.implementation.cache_tag = None\n")
+    found = world.machine().byte_code(world.image(), [f"{world.folder}/a.py"])
+    assert (found.compared, found.stale, found.trouble) == (0, (), None)
+
+
 def test_beyond_the_limit_byte_code_is_counted_and_not_compared(world: World) -> None:
     names = [f"m{number}.py" for number in range(5)]
     world.write(dict.fromkeys(names, SOURCE))
@@ -350,7 +359,7 @@ def test_the_manifests_own_folder_of_caches_is_the_one_that_is_looked_into(world
     env = (("PYTHONPYCACHEPREFIX", str(world.folder / "caches")),)
     assert cache(world, "lib.py", "other = 1\n").exists()
     found = world.machine().byte_code(world.image(env=env), [f"{world.folder}/lib.py"])
-    assert (found.compared, found.stale) == (0, ())
+    assert (found.compared, found.stale, found.trouble) == (0, (), None)
 
 
 # Distributions

@@ -179,3 +179,14 @@ def test_a_tar_whose_files_are_together_too_large_is_refused(tmp_path: Path) -> 
     path = tmp_path / "a-1.0.tar.gz"
     path.write_bytes(gzip.compress(header.tobuf(tarfile.GNU_FORMAT) + b"\0" * 4096))
     assert "it unpacks to more than" in refused(path)
+
+
+@pytest.mark.parametrize(("at", "value"), [(8, 99), (6, 1)], ids=["a compression that is not here", "encrypted"])
+def test_a_wheel_that_no_installer_could_open_is_refused(tmp_path: Path, at: int, value: int) -> None:
+    """Both headers of a file say how it is compressed, and by a flag that it is encrypted."""
+    path = wheel(tmp_path / "a-1.0-py3-none-any.whl", {"a.py": b"1\n"})
+    data = bytearray(path.read_bytes())
+    for signature, shift in ((b"PK\3\4", 0), (b"PK\1\2", 2)):
+        data[data.index(signature) + shift + at] = value
+    path.write_bytes(data)
+    assert "a-1.0-py3-none-any.whl" in refused(path)
