@@ -6,18 +6,21 @@ there as often before the commit that made it look so, is another one's: a twin 
 
 from collections.abc import Mapping, Sequence
 
+from msgspec import Struct
+
 from regraft.core.file_state import FileVerdict
 from regraft.core.history_walk import Moment
 from regraft.core.hunk_places import places, sides
 from regraft.core.hunk_state import HunkVerdict
 from regraft.core.landed import Mark, followed, mark
+from regraft.core.patch_history import Version
 from regraft.core.patch_text import Hunk, PatchText, Section
 from regraft.core.patch_verdict import PatchVerdict, folded
 from regraft.core.plan import PatchState
 from regraft.flows.ports import HistorySource
 
 REASON = "it came in with {}, and nothing has taken it back since, though the lines beside it moved on"
-
+BEFORE = "the history before"
 DOUBT = "its result stood there before {} changed the file"
 
 Verdicts = list[tuple[PatchVerdict, ...]]
@@ -28,51 +31,87 @@ def kept(texts: Sequence[PatchText], versions: Sequence[Moment], verdicts: Verdi
     mended = list(verdicts)
     for number, text in enumerate(texts):
         for place, section in enumerate(text.sections if not text.problems else ()):
+            one = _Section(number, place, text, section, versions, mended, source)
             if section.kind == "edit" and section.hunks:
-                _doubt((number, place), text, section, versions, mended, source)
+                one.doubt()
             if section.kind in ("edit", "rename") and _worth(number, place, mended):
-                _follow((number, place), text, section, versions, mended, source)
+                one.follow()
     return mended
 
 
-def _doubt(  # noqa: PLR0913, PLR0917 - one section through all versions
-    at: tuple[int, int],
-    text: PatchText,
-    section: Section,
-    versions: Sequence[Moment],
-    mended: Verdicts,
-    source: HistorySource,
-) -> None:
-    """Takes hunks whose new side stands there for conflicts, where it stood as often in the version before it counted as there."""
-    patch, place = at
-    without: dict[int, str | None] = {}  # by hunk: the file's last version in which it was not there
-    came: dict[int, str] = {}
-    proved: set[int] = set()
-    for index in range(len(versions) - 1, -1, -1):  # oldest first
-        files = mended[index][patch].files
-        held, by = versions[index].view.get(section.path), versions[index].by
-        hunks = files[place].hunks if files else ()
-        there = {hunk.index for hunk in hunks if hunk.state == "already-there"} if held is not None else set()
-        for number in set(range(1, len(section.hunks) + 1)) - there:
-            without[number] = held.oid if held is not None else None
-            came.pop(number, None)
-            proved.discard(number)
-        asked = [number for number in sorted(there - proved) if number in without]
-        by_base = bool(files) and files[place].state == "already-there" and files[place].reason is not None
-        if held is None or by_base or not asked:
-            continue
-        doubted = {}
-        for number in asked:
-            came.setdefault(number, by.called if by is not None else "the history before")
-            now, before = (_standing(section.hunks[number - 1], oid, source) for oid in (held.oid, without[number]))
-            if 0 < now <= before:
-                doubted[number] = DOUBT.format(came[number])
+class _Section(Struct):
+    """One section of one patch through all versions, whose verdicts are mended in place."""
+
+    patch: int
+    place: int
+    text: PatchText
+    section: Section
+    versions: Sequence[Moment]
+    mended: Verdicts
+    source: HistorySource
+
+    def doubt(self) -> None:
+        """Takes hunks whose new side stands there for conflicts, where it stood as often in the version before it counted as there."""
+        hunks_of = self.section.hunks
+        without: dict[int, str | None] = {}  # by hunk: the file's last version in which it was not there
+        came: dict[int, str] = {}
+        proved: set[int] = set()
+        for index in range(len(self.versions) - 1, -1, -1):  # oldest first
+            verdict, held, by = self._verdict(index), self._held(index), self.versions[index].by
+            hunks = verdict.hunks if verdict else ()
+            there = {hunk.index for hunk in hunks if hunk.state == "already-there"} if held is not None else set()
+            for number in set(range(1, len(hunks_of) + 1)) - there:
+                without[number] = held.oid if held is not None else None
+                came.pop(number, None)
+                proved.discard(number)
+            asked = [number for number in sorted(there - proved) if number in without]
+            by_base = verdict is not None and verdict.state == "already-there" and verdict.reason is not None
+            if verdict is None or held is None or by_base or not asked:
+                continue
+            doubted = {}
+            for number in asked:
+                came.setdefault(number, by.called if by is not None else BEFORE)
+                now, before = (_standing(hunks_of[number - 1], oid, self.source) for oid in (held.oid, without[number]))
+                if 0 < now <= before:
+                    doubted[number] = DOUBT.format(came[number])
+                else:
+                    proved.add(number)
+            if doubted:
+                self._replace(index, _doubted(verdict, self.section, doubted))
+
+    def follow(self) -> None:
+        """Takes hunks for there that came in whole, and whose lines nothing has touched since."""
+        marks: tuple[Mark | None, ...] = ()
+        origin = ""
+        for index in range(len(self.versions) - 1, -1, -1):  # oldest first
+            verdict, held, by = self._verdict(index), self._held(index), self.versions[index].by
+            if verdict is None or held is None:
+                marks = ()
+            elif verdict.state == "already-there":
+                content = self.source.blob(held.oid)
+                marks = tuple(mark(hunk, content) for hunk in self.section.hunks) if content is not None else ()
+                origin = by.called if by is not None else BEFORE
+            elif marks and verdict.state in ("conflict", "partial"):
+                content = self.source.blob(held.oid)
+                marks = tuple(followed(one, content) if one is not None else None for one in marks)
+                better = _with_marks(verdict, marks, REASON.format(origin))
+                if better is not None:
+                    self._replace(index, better)
             else:
-                proved.add(number)
-        if doubted:
-            row = mended[index]
-            changed = (*files[:place], _doubted(files[place], section, doubted), *files[place + 1 :])
-            mended[index] = (*row[:patch], folded(changed, text), *row[patch + 1 :])
+                marks = ()
+
+    def _verdict(self, index: int) -> FileVerdict | None:
+        files = self.mended[index][self.patch].files
+        return files[self.place] if files else None
+
+    def _held(self, index: int) -> Version | None:
+        return self.versions[index].view.get(self.section.path)
+
+    def _replace(self, index: int, verdict: FileVerdict) -> None:
+        row = self.mended[index]
+        files = row[self.patch].files
+        changed = (*files[: self.place], verdict, *files[self.place + 1 :])
+        self.mended[index] = (*row[: self.patch], folded(changed, self.text), *row[self.patch + 1 :])
 
 
 def _standing(hunk: Hunk, oid: str | None, source: HistorySource) -> int:
@@ -104,41 +143,6 @@ def _worth(number: int, place: int, verdicts: Verdicts) -> bool:
         elif files[place].state == "already-there" and seen_conflict:
             return True
     return False
-
-
-def _follow(  # noqa: PLR0913, PLR0917 - one section through all versions
-    at: tuple[int, int],
-    text: PatchText,
-    section: Section,
-    versions: Sequence[Moment],
-    mended: Verdicts,
-    source: HistorySource,
-) -> None:
-    patch, place = at
-    marks: tuple[Mark | None, ...] = ()
-    origin = ""
-    for index in range(len(versions) - 1, -1, -1):  # oldest first
-        files = mended[index][patch].files
-        verdict = files[place] if files else None
-        held = versions[index].view.get(section.path)
-        if verdict is None or held is None:
-            marks = ()
-            continue
-        if verdict.state == "already-there":
-            content = source.blob(held.oid)
-            marks = tuple(mark(hunk, content) for hunk in section.hunks) if content is not None else ()
-            by = versions[index].by
-            origin = by.called if by is not None else "the history before"
-        elif marks and verdict.state in ("conflict", "partial"):
-            content = source.blob(held.oid)
-            marks = tuple(followed(one, content) if one is not None else None for one in marks)
-            better = _with_marks(verdict, marks, REASON.format(origin))
-            if better is not None:
-                changed = (*files[:place], better, *files[place + 1 :])
-                row = mended[index]
-                mended[index] = (*row[:patch], folded(changed, text), *row[patch + 1 :])
-        else:
-            marks = ()
 
 
 def _with_marks(verdict: FileVerdict, marks: Sequence[Mark | None], reason: str) -> FileVerdict | None:
