@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -318,6 +319,31 @@ def code(text: str) -> list[str]:
 
 def findings(answer: Any) -> dict[str, dict[str, Any]]:
     return {one["rule"]: one for one in answer.json["findings"] if one["severity"] == "error"}
+
+
+def test_a_patch_at_an_address_is_planned_applied_and_verified_from_its_checksum(apply_world: Any, api: Any) -> None:
+    """Once it was fetched no server is asked; on a machine that has it not, and reaches no server, nothing is changed."""
+    world = apply_world
+    api.body = PATCH.encode()
+    address = f"{api.url}/lib.patch#sha256={hashlib.sha256(PATCH.encode()).hexdigest()}"
+    manifest = world.project / "regraft.toml"
+    manifest.write_text(manifest.read_text().replace("patches/lib.patch", address))
+    (world.project / "patches/lib.patch").unlink()
+    world.plan()
+    [planned] = json.loads(world.plan_file.read_text())["dependencies"]["lib"]["patches"]
+    assert (planned["path"], planned["state"]) == (address, "applies")
+    assert len(api.seen) == 1
+    elsewhere = {"REGRAFT_CACHE": str(world.top / "nothing-here")}
+    api.status = 503
+    answer = world.apply(**elsewhere)
+    assert (answer.code, "the server answers 503" in answer.err) == (3, True)
+    asked = len(api.seen)
+    assert world.apply().code == 0
+    assert "carried = True" in (world.checkout / "lib/core.py").read_text()
+    assert world.verify().code == 0
+    assert len(api.seen) == asked
+    (world.checkout / "lib/core.py").write_text("a = 1\n")
+    assert world.verify().code == 1
 
 
 def test_the_image_matches_the_plan_and_a_restore_gives_the_baseline_back(

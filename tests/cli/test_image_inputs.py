@@ -114,6 +114,23 @@ def test_the_work_tree_does_not_count(project: Path) -> None:
     assert inputs(project) == before
 
 
+def test_a_patch_at_an_address_counts_by_its_checksum_and_is_no_unused_file(project: Path) -> None:
+    before = inputs(project)["hash"]
+    hashes = []
+    for digit in "01":
+        address = f"https://example.org/x.patch#sha256={digit * 64}"
+        text = MANIFEST.replace('["docker/a.patch"]', f'["docker/a.patch", "{address}"]')
+        (project / "regraft.toml").write_text(text)
+        commit(project)
+        found = inputs(project)
+        hashes.append(found["hash"])
+        (one,) = [one for one in found["inputs"] if one["name"] == "https://example.org/x.patch"]
+        assert (one["kind"], one["value"]) == ("file", f"sha256 {digit * 64}")
+    assert len({before, *hashes}) == 3
+    done = regraft(project, "image", "check")
+    assert "example.org" not in done.stdout + done.stderr
+
+
 @pytest.mark.parametrize(
     "path", ["docker/build.sh", "docker/a.patch", "tools/generate.py", "docker/Dockerfile", "lock.txt", "regraft.toml"]
 )

@@ -68,6 +68,12 @@ def test_each_difference_has_its_place(project: Any, old: str, new: str, expecte
     assert expected in project.differences(MANIFEST.replace(old, new))
 
 
+def test_a_patch_at_an_address_is_no_difference(project: Any) -> None:
+    """How a build comes to have one is not read, so nothing is said of it."""
+    address = f"https://x.org/3.patch#sha256={'0' * 64}"
+    assert project.differences(MANIFEST.replace('"p/2.patch"]', f'"p/2.patch", "{address}"]')) == []
+
+
 def test_a_checkout_that_the_manifest_does_not_have(project: Any) -> None:
     project.files["Dockerfile"] += b"RUN git clone -b w https://x.org/o/new /new\n"
     assert project.differences(MANIFEST) == [("dependency-undeclared", "Dockerfile:5")]

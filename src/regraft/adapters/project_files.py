@@ -3,8 +3,10 @@
 import errno
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
+from regraft.core.patch_address import in_short, is_address
 from regraft.errors import InputError, OutsideError
 
 _ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
@@ -12,18 +14,24 @@ _ODD = frozenset({errno.ELOOP, errno.ENXIO})  # links in a circle; a socket
 
 
 class ProjectFolder:
-    """`regraft.flows.ports.ProjectFiles` over a folder; InputError where `root` is none."""
+    """`regraft.flows.ports.ProjectFiles` over a folder; InputError where `root` is none.
 
-    def __init__(self, root: Path) -> None:
+    `pinned` brings the patches that are given by their address (`adapters.pinned_patches`); without it there are none.
+    """
+
+    def __init__(self, root: Path, pinned: Callable[[str, int], bytes | None] | None = None) -> None:
         if not root.is_dir():
             raise InputError(
                 "no-project", f"{_quoted(str(root))} is not a folder", hint="name the project's folder with --project"
             )
         self._root = Path(os.path.realpath(root))
         self._shown = _from_here(root)
+        self._pinned = pinned
 
     def place(self, path: str) -> str:
         """Relative to the working directory where the project is in it, else below the root as it was given."""
+        if is_address(path):
+            return in_short(path)
         return path if self._shown == "." else f"{self._shown.rstrip('/')}/{path}"
 
     def read(self, path: str, limit: int) -> bytes | None:
@@ -32,6 +40,8 @@ class ProjectFolder:
         `path` is relative, POSIX. InputError: it leaves the project (itself or through a link), is no regular file, or
         holds more than `limit` bytes. OutsideError: the system does not let us read it.
         """
+        if is_address(path):
+            return self._pinned(path, limit) if self._pinned is not None else None
         if "\0" in path or path.startswith("/") or ".." in path.split("/"):
             raise InputError("outside-project", f"{_quoted(path)} is not a path inside the project")
         try:

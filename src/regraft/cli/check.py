@@ -19,7 +19,7 @@ def run(args: argparse.Namespace) -> int:
     from regraft.cli.proposed import files_or_proposed  # noqa: PLC0415
     from regraft.flows.check import check  # noqa: PLC0415
 
-    project = files_or_proposed(Path(args.project))
+    project = files_or_proposed(Path(args.project), offline=True)
     result = _with_images(check(project), project, Path(args.project))
     return hand_out(result, "check", args.format)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+from regraft.core.patch_address import file_name, is_address
 from regraft.errors import InputError
 
 if TYPE_CHECKING:
@@ -72,7 +73,11 @@ def run(args: argparse.Namespace) -> int:
         committed.check_branch(branch)
         committed.identity()
         drop = plan_drop(args.patch, committed, proof, project.manifest)
-        if proof is not None and project.files.read(drop.patch, PATCH_LIMIT) != drop.changes[-1].before:
+        if (
+            proof is not None
+            and not is_address(drop.patch)
+            and project.files.read(drop.patch, PATCH_LIMIT) != drop.changes[-1].before
+        ):
             message = "the work tree's patch was judged, and HEAD has another"
             raise InputError("patch-differs", message, where=drop.patch, hint="commit it first, or check it out again")
         if drop.uses and not args.leave_uses:
@@ -99,12 +104,12 @@ def _proof(args: argparse.Namespace, project: "Project") -> "Iterator[Proof | No
 
 
 def _branch(patch: str) -> str:
-    name = patch.rpartition("/")[2].rpartition(".")[0]
+    name = file_name(patch).rpartition(".")[0] or file_name(patch)
     return "drop-" + "".join(char if char.isascii() and (char.isalnum() or char in "_-") else "-" for char in name)
 
 
 def _message(drop: "Drop") -> str:
-    lines = [f"Drop {drop.patch.rpartition('/')[2]!a}"[:72].replace("'", ""), ""]
+    lines = [f"Drop {file_name(drop.patch)!a}"[:72].replace("'", ""), ""]
     if not drop.proved:
         lines.append("Without proof that it is needless.")
     lines += [f"It is {one.state} at {one.commit} of {one.dependency} ({one.ref})." for one in drop.evidence]

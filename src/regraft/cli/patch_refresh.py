@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from regraft.core.patch_address import is_address
 from regraft.errors import OutsideError
 
 
@@ -27,7 +28,8 @@ def run(args: argparse.Namespace) -> int:
     with patch_ports(project) as ports:
         found = refresh(project.manifest, asked, ports)
     change = found.change
-    written = change is not None and not args.dry_run
+    elsewhere = change is not None and is_address(change.path)  # nothing can be written there
+    written = change is not None and not args.dry_run and not elsewhere
     if written and change is not None and change.after is not None:
         if project.files.read(change.path, len(change.before) + 1) != change.before:
             raise OutsideError("changed-meanwhile", "the file is not what it was", where=change.path, hint="run again")
@@ -36,4 +38,4 @@ def run(args: argparse.Namespace) -> int:
         print(refresh_json(found, written=written))
     else:
         print("\n".join(refresh_lines(found, written=written)))
-    return int(bool(found.refused))
+    return int(bool(found.refused) or elsewhere)

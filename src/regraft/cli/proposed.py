@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regraft.adapters.project_files import ProjectFolder
-from regraft.cli.wiring import Project
+from regraft.cli.wiring import Project, pinned
 from regraft.flows.project import open_manifest
 
 if TYPE_CHECKING:
@@ -23,8 +23,9 @@ def project_or_proposed(folder: str) -> Project:
     return Project(root, files, manifest)
 
 
-def files_or_proposed(root: Path) -> "ProjectFiles":
-    files = ProjectFolder(root)
+def files_or_proposed(root: Path, *, offline: bool = False) -> "ProjectFiles":
+    """`offline`: of the patches that the manifest gives by their address only those that are in the cache."""
+    files = ProjectFolder(root, pinned(os.environ, offline=offline))
     if files.read("regraft.toml", 1 << 20) is not None:
         return files
     from regraft.adapters.listed_project import ListedProject  # noqa: PLC0415 - only a project without a manifest

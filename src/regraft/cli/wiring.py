@@ -34,9 +34,20 @@ class Project(Struct, frozen=True):
 def open_project(folder: str) -> Project:
     """The project at `folder`. Raises InputError: no-manifest, and what the reader raises."""
     root = Path(folder)
-    files = ProjectFolder(root)
+    files = ProjectFolder(root, pinned(os.environ))
     manifest, _ = open_manifest(files)
     return Project(root, files, manifest)
+
+
+def pinned(environ: Mapping[str, str], *, offline: bool = False) -> Callable[[str, int], bytes | None]:
+    """Brings the patches that the manifest gives by their address; `offline`: from the cache alone."""
+
+    def bring(address: str, limit: int) -> bytes | None:
+        from regraft.adapters.pinned_patches import PinnedPatches  # noqa: PLC0415 - hardly any project has one
+
+        return PinnedPatches(environ, offline=offline)(address, limit)
+
+    return bring
 
 
 class UpstreamPorts(Struct, frozen=True):

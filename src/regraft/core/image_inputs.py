@@ -12,6 +12,7 @@ from regraft.core.image_loose import loose_of
 from regraft.core.image_values import ImageInputs, Input, Loose, Moved, Place
 from regraft.core.image_view import Missing, Recipe, View, bases, view
 from regraft.core.objects import Commit
+from regraft.core.patch_address import parse_address
 from regraft.core.patterns import regex
 from regraft.core.trees import Entry
 from regraft.errors import InputError, raise_all
@@ -25,12 +26,16 @@ _NUMBERED = regex(r"(?s)(.*) #(\d+)")
 
 
 class Added(Struct, frozen=True):
-    """What the manifest adds. `generated` are patterns of files that a step before the build makes, and nobody commits."""
+    """What the manifest adds. `generated` are patterns of files that a step before the build makes, and nobody commits.
+
+    `addresses` are the patches that are no files here (`core.patch_address`), each with its checksum.
+    """
 
     files: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
     generated: tuple[str, ...] = ()
     pins: Mapping[str, tuple[str, Place]] = {}  # dependency -> commit, and the file that says so
+    addresses: tuple[str, ...] = ()
 
 
 def inputs_of(recipe: Recipe, added: Added, tree: Mapping[str, Entry], read: Read, commit: Commit) -> ImageInputs:
@@ -47,6 +52,7 @@ def inputs_of(recipe: Recipe, added: Added, tree: Mapping[str, Entry], read: Rea
         *_base_inputs(found),
         *_files(found, added, tree),
         *(Input("pin", name, pin, place) for name, (pin, place) in added.pins.items()),
+        *(Input("file", one.url, f"sha256 {one.sha256}", None) for one in map(parse_address, added.addresses)),
     ]
     unique = {(one.kind, one.name): one for one in reversed(inputs)}
     ordered = tuple(sorted(unique.values(), key=_key))

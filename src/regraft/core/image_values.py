@@ -32,6 +32,7 @@ class Input(Struct, frozen=True):
     | base | the reference as expanded | the same, and ` digest` after it once it was resolved |
     | build-argument | its name | its value |
     | file | the path in the repository | mode and blob, `100644 <hash>`; `120000` for a link |
+    | file | the address of a carried patch | `sha256 <digest>` |
     | instruction | `DOCKERFILE stage NAME #n`, counted in the stage | its text, without comments and continuations |
     | pin | the dependency | the commit that the project's lock records |
     | setting | target, context, platform | its value |

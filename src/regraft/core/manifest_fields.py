@@ -143,7 +143,12 @@ DEPENDENCY = TableOf(
 
 PATCH = TableOf(
     (
-        Field("file", texts.PATH, "The patch file.", required=True),
+        Field(
+            "file",
+            texts.PATCH,
+            "The patch file: its path in the project, or its web address with its checksum.",
+            required=True,
+        ),
         Field(
             "strip",
             Number("a whole number from 0 to 24", 0, 24),
@@ -212,8 +217,8 @@ BAKED = TableOf(
         ),
         Field(
             "patches",
-            ListOf(TextOrTable(texts.PATH, PATCH), unique=True, mend=_as_list),
-            "Patch files of the project, in the order of application.",
+            ListOf(TextOrTable(texts.PATCH, PATCH), unique=True, mend=_as_list),
+            "Patch files, in the order of application: paths in the project, or `https://host/name.patch#sha256=HEX`.",
             default=[],
         ),
         Field(

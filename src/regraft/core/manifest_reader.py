@@ -28,7 +28,7 @@ def read_manifest(data: bytes, name: str = "regraft.toml") -> Manifest:
 
     Raises InputError or MistakesError. Codes: too-large, byte-order-mark, not-utf-8, nul, toml-syntax, unknown-key,
     missing-key, wrong-type, bad-value, duplicate, duplicate-directive, unknown-dependency, unknown-image, no-answer,
-    credentials-in-url, credentials-in-manifest, too-many-mistakes.
+    credentials-in-url, credentials-in-manifest, no-checksum, too-many-mistakes.
     """
     text = _decoded(data, name)
     walk = Walk(ROOT)

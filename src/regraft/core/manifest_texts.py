@@ -6,6 +6,8 @@ import re
 
 from regraft.core.manifest_shapes import Fault, Text
 from regraft.core.manifest_urls import PATTERN, SAYS, url_fault
+from regraft.core.patch_address import PATTERN as ADDRESS
+from regraft.core.patch_address import address_fault, is_address
 from regraft.core.patterns import regex
 
 _CONTROL = regex(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -56,6 +58,10 @@ def _path_fault(path: str) -> Fault | None:
     if path.startswith("/"):
         return Fault("must be relative to the project, not absolute")
     return _form_fault(path)
+
+
+def _patch_fault(patch: str) -> Fault | None:
+    return address_fault(patch) if is_address(patch) else _path_fault(patch)
 
 
 def _form_fault(path: str) -> Fault | None:
@@ -167,6 +173,12 @@ ALLOWED = Text(
 )
 TOKEN = Text("the name of an environment variable", r"[A-Za-z_][A-Za-z0-9_]*", _token_fault, secret=True)
 PATH = Text("a path inside the project, with `/`", _INSIDE, _path_fault, longest=1000)
+PATCH = Text(
+    "a path inside the project, with `/`, or https://host/name.patch#sha256=HEX",
+    rf"(?:{_INSIDE}|{ADDRESS})",
+    _patch_fault,
+    longest=1000,
+)
 TREE_FOLDER = Text("a folder of the checkout, with `/`", _INSIDE, _form_fault, longest=1000)
 SHA256 = Text("a sha256: 64 hexadecimal digits, lower case", "[0-9a-f]{64}")
 BAKED_PATH = Text(

@@ -95,7 +95,8 @@ class Walk:
         fault = shape.judge(value)
         if fault is None:
             return shape.clean(value) if shape.clean else value
-        shown = "" if shape.secret or at == "key" else f" {quoted(value)}"
+        hidden = shape.secret or at == "key" or fault.code == "credentials-in-url"
+        shown = "" if hidden else f" {quoted(value)}"
         self._fault(f"{dotted(path)}{shown}", fault, path, at)
         return WRONG
 

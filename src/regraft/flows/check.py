@@ -8,6 +8,7 @@ from regraft.core.lock import LIMIT as LOCK_LIMIT
 from regraft.core.lock import read_lock
 from regraft.core.manifest import Baked, Image, Manifest
 from regraft.core.manifest_advice import advice
+from regraft.core.patch_address import in_short, is_address
 from regraft.core.patch_glance import patch_fault
 from regraft.core.patch_read import LIMIT as PATCH_LIMIT
 from regraft.core.spelling import nearest
@@ -86,7 +87,11 @@ class _Checking(Struct):
         if path in self._patches:
             return
         self._patches.add(path)
-        data = self._named_file(path, PATCH_LIMIT, named, "patch", "patch files")
+        data = (
+            self._address(path, named)
+            if is_address(path)
+            else self._named_file(path, PATCH_LIMIT, named, "patch", "patch files")
+        )
         if data is None:
             return
         wanted = baked.format(path).sha256
@@ -97,6 +102,15 @@ class _Checking(Struct):
             self._say_of(path, named, "patch-unreadable", f"the patch {fault}", fix)
         else:
             self._patch_text(PatchFile(path, data, baked.format(path).strip), named)
+
+    def _address(self, address: str, named: Path) -> bytes | None:
+        """The bytes behind an address, as far as the cache has them: nothing is fetched here."""
+        self.looked_at["patch files"] += 1
+        data = self.files.read(address, PATCH_LIMIT)
+        if data is None:
+            message = f"{in_short(address)} is not in the cache: its bytes were not looked at"
+            self._say(named, "value", "note", "patch-not-cached", message, "`regraft patch status` fetches it")
+        return data
 
     def _patch_text(self, patch: PatchFile, named: Path) -> None:
         """What can be said of a patch without the files that it is for."""
@@ -178,7 +192,10 @@ class _Checking(Struct):
     def _say_of(  # noqa: PLR0913, PLR0917 - likewise
         self, path: str, named: Path, rule: str, message: str, fix: str | None, severity: Severity = "error"
     ) -> None:
-        """A finding in another file than the manifest; the line that names it is the witness."""
+        """A finding in another file than the manifest; the line that names it is the witness. An address is no file here."""
         place = self.files.place
+        if is_address(path):
+            self._say(named, "value", severity, rule, f"{place(path)}: {message}", fix)
+            return
         witness = Witness(place(MANIFEST), self.places.place(named, "value").line, "named here")
         self.findings.append(Finding(rule, severity, message, place(path), witnesses=(witness,), fix=fix))

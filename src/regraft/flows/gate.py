@@ -9,6 +9,7 @@ from regraft.core.baseline import Baseline
 from regraft.core.findings import Finding
 from regraft.core.manifest import Baked, Dependency
 from regraft.core.objects import Blob, Tree
+from regraft.core.patch_address import in_short
 from regraft.core.plan import Note, PlannedPatch
 from regraft.core.python_requires import candidate_folders, requires_python, satisfies
 from regraft.errors import InputError
@@ -146,7 +147,7 @@ def _patch_findings(dependency: Dependency, pin: Pin, series: Series) -> Iterato
 def _patch_notes(series: Series) -> Iterator[Note]:
     for one in series.patches:
         if one.patch.state == "already-there":
-            message = f"{one.patch.path} is in this commit already: drop it once every followed ref holds it"
+            message = f"{in_short(one.patch.path)} is in this commit already: drop it once every followed ref holds it"
             yield Note("notice", "patch-already-there", message)
         elif one.merged:
-            yield Note("notice", "patch-merged", f"{one.patch.path} does not fit exactly: {one.reason}")
+            yield Note("notice", "patch-merged", f"{in_short(one.patch.path)} does not fit exactly: {one.reason}")

@@ -10,6 +10,7 @@ from regraft.core.image_check import Built, judge
 from regraft.core.image_values import Place
 from regraft.core.lock import read_lock
 from regraft.core.manifest import Image, Manifest
+from regraft.core.patch_address import is_address
 from regraft.errors import InputError
 from regraft.flows.image_inputs import SourceFiles, recipe_of
 
@@ -50,6 +51,7 @@ def _built(image: Image, manifest: Manifest, files: SourceFiles) -> Built:
             except InputError:  # `regraft check` says that
                 continue
             locks[name] = (dependency.url, str(commit), Place(dependency.lock.file))
-    patches = tuple(dict.fromkeys(path for baked in image.carried.values() for path in baked.patches))
+    carried = (path for baked in image.carried.values() for path in baked.patches)
+    patches = tuple(dict.fromkeys(path for path in carried if not is_address(path)))
     build = image.build
     return Built(recipe_of(image), patches, build.inputs_within, build.generated, locks)

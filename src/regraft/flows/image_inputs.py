@@ -8,6 +8,7 @@ from regraft.core.image_inputs import Added, inputs_of
 from regraft.core.image_values import Place
 from regraft.core.image_view import Recipe
 from regraft.core.lock import read_lock
+from regraft.core.patch_address import is_address
 from regraft.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,11 +40,13 @@ def image_inputs(image: Image, manifest: Manifest, files: SourceFiles) -> ImageI
     Raises InputError: no-dockerfile, and everything that is wrong in the Dockerfile and in what it names, at once.
     """
     recipe = recipe_of(image)
+    carried = [patch for baked in image.carried.values() for patch in baked.patches]
     added = Added(
-        files=tuple(dict.fromkeys(patch for baked in image.carried.values() for patch in baked.patches)),
+        files=tuple(dict.fromkeys(patch for patch in carried if not is_address(patch))),
         patterns=image.build.inputs,
         generated=image.build.generated,
         pins=_pins(image, manifest, files),
+        addresses=tuple(dict.fromkeys(filter(is_address, carried))),
     )
     return inputs_of(recipe, added, files.tree, files.read, files.commit)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from regraft.core.dockerfile_text import read_dockerfile
 from regraft.core.drop_command import bare_words
 from regraft.core.fuzz_guess import FUZZ, Guess, guesses
+from regraft.core.patch_address import file_name
 from regraft.core.patch_health import Remark
 from regraft.core.patterns import regex
 from regraft.core.series_state import FITS
@@ -91,7 +92,7 @@ def _would(case: Case, most: int) -> str:
             version = source.version(tree, section.path) if failing else None
             content = source.blob(version.oid) if version is not None else None
             if content is not None:
-                name = f"{case.files[index].path.rpartition('/')[2]} to {shown(section.path)}"
+                name = f"{file_name(case.files[index].path)} to {shown(section.path)}"
                 found += [_guess(guess, name, case) for guess in guesses(content, section.hunks, failing, most)]
     return ", ".join(found[:SHOWN])
 

@@ -11,6 +11,7 @@ from regraft.core.drop_target import Target
 from regraft.core.drop_values import Change, Drop, Evidence, FileCut, Mention
 from regraft.core.manifest import Manifest
 from regraft.core.objects import Sha256
+from regraft.core.patch_address import is_address, names_of
 from regraft.core.quoting import quoted
 from regraft.core.spans import Edit, Places, edited
 from regraft.core.spelling import nearest
@@ -57,10 +58,16 @@ def plan_drop(patch: str, files: TrackedFiles, proof: Proof | None, manifest: Ma
     known = dict.fromkeys(path for one in baked for path in one.patches)
     patch = _meant(patch, known, {*tracked, *links}, root)
     path = f"{root}{patch}"
-    _check(patch, {one.removeprefix(root) for one in (*tracked, *links) if one.startswith(root)}, known)
+    if not is_address(patch):
+        _check(patch, {one.removeprefix(root) for one in (*tracked, *links) if one.startswith(root)}, known)
     evidence = proof.of(patch) if proof is not None else ()
     if proof is not None:
         _demand(patch, evidence)
+    if is_address(patch):
+        from regraft.flows.patch_drop_address import drop_address  # noqa: PLC0415 - hardly any patch is one
+
+        target = _target(patch, tracked, links, root, manifest)
+        return drop_address(patch, files.each(tracked, FILE_LIMIT), target, evidence, proved=proof is not None)
     target = _target(path, tracked, links, root, manifest)
     changes: list[Change] = []
     mentions: list[Mention] = []
@@ -104,10 +111,15 @@ def _target(
 
 
 def _meant(patch: str, carried: Collection[str], tracked: Collection[str], root: str) -> str:
-    """The patch that is named, perhaps by its file name alone."""
+    """The patch that is named, perhaps by its file name alone. Raises InputError for an address that nothing carries."""
     path = patch.removeprefix("./")
-    named = [one for one in carried if one.rpartition("/")[2] == path]
-    if path in carried or f"{root}{path}" in tracked or not named:
+    named = [one for one in carried if path in names_of(one)]
+    if path in carried or f"{root}{path}" in tracked:
+        return path
+    if not named:
+        if is_address(path):
+            hint = "name it as the manifest does"
+            raise InputError("no-such-patch", f"nothing in the manifest carries {quoted(path)}", hint=hint)
         return path
     if len(named) > 1:
         hint = f"did you mean {named[0]}?"

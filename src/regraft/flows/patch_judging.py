@@ -12,6 +12,7 @@ from regraft.core.document import LIMIT
 from regraft.core.history_view import HistoryView, known_at
 from regraft.core.manifest import Baked, Dependency, Image, Manifest, Package
 from regraft.core.objects import Blob, Commit, Tree
+from regraft.core.patch_address import file_name, names_of
 from regraft.core.patch_history import SeriesHistory
 from regraft.core.patch_memo import Recall, paths_of
 from regraft.core.patch_text import PatchText
@@ -295,7 +296,7 @@ def _meant(patch: str, known: Sequence[str], mistakes: list[InputError]) -> str:
     path = patch.removeprefix("./")
     if path in known:
         return path
-    named = [one for one in known if one.rpartition("/")[2] == path]
+    named = [one for one in known if path in names_of(one)]
     if len(named) == 1:
         return named[0]
     meant = named[0] if named else _near(path, known)
@@ -312,5 +313,5 @@ def _meant(patch: str, known: Sequence[str], mistakes: list[InputError]) -> str:
 def _near(path: str, known: Sequence[str]) -> str | None:
     if meant := nearest(path, known):
         return meant
-    leaf = nearest(path.rpartition("/")[2], [one.rpartition("/")[2] for one in known])
-    return next((one for one in known if one.rpartition("/")[2] == leaf), None)
+    leaf = nearest(file_name(path), [file_name(one) for one in known])
+    return next((one for one in known if file_name(one) == leaf), None)

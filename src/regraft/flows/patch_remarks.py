@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator
 
 from regraft.core.objects import Commit
+from regraft.core.patch_address import file_name
 from regraft.core.patch_health import Remark
 from regraft.core.patch_verdict import judge_patch, some
 from regraft.core.patterns import regex
@@ -78,7 +79,7 @@ def _without_returns(case: Case, index: int) -> Iterator[Remark]:
 
 def _commit_in_name(case: Case, index: int) -> Iterator[Remark]:
     """A patch that is called after a commit was perhaps made for that one."""
-    name = case.files[index].path.rpartition("/")[2]
+    name = file_name(case.files[index].path)
     for match in _IN_NAME.finditer(name):
         commit = case.upstream.find(match[1])
         if commit is None or commit == case.commit:

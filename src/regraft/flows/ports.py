@@ -24,9 +24,11 @@ class ProjectFiles(Protocol):
     """The project's checkout, to read from."""
 
     def read(self, path: str, limit: int) -> bytes | None:
-        """The bytes of a regular file at a relative POSIX path, or None where there is none.
+        """The bytes of a regular file at a relative POSIX path, or None where there is none; of a patch that is given by its
+        address (`core.patch_address`) those that are pinned, or None where nothing is asked for them and they are not here.
 
         InputError: it leaves the project (itself or through a link), is no regular file, or holds more than `limit` bytes.
+        OutsideError: other-bytes, patch-not-fetched, of an address alone.
         """
 
     def names(self, folder: str) -> tuple[str, ...]:

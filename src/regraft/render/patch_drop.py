@@ -7,6 +7,7 @@ from typing import Any
 
 from regraft.core import document
 from regraft.core.drop_values import Change, Drop, Evidence, Mention
+from regraft.core.patch_address import in_short
 from regraft.render import safe
 
 WIDTH = 2000  # characters of a line that are shown
@@ -25,7 +26,7 @@ def drop_lines(drop: Drop, end: str, *, written: bool) -> list[str]:
 
 
 def _grounds(drop: Drop) -> Iterator[str]:
-    patch = safe.text(drop.patch)
+    patch = safe.text(in_short(drop.patch))
     if not drop.proved:
         yield f"WITHOUT PROOF: nothing says that {patch} is needless; an image without it may lack what it does"
     for one in drop.evidence:
@@ -39,7 +40,7 @@ def _evidence(one: Evidence) -> str:
 
 def diff_lines(change: Change) -> Iterator[str]:
     """A unified diff of one file; of a file that is deleted, its size."""
-    path = safe.text(change.path)
+    path = safe.text(in_short(change.path))
     if change.after is None:
         lines = len(change.before.splitlines())
         yield f"deleted: {path} ({lines} lines)"

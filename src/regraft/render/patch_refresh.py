@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from regraft.core.drop_values import Change
+from regraft.core.patch_address import in_short, is_address
 from regraft.core.patch_health import Row
 from regraft.core.refreshing import Stuck
 from regraft.render import safe
@@ -41,18 +42,25 @@ def refresh_lines(found: Refresh, *, written: bool) -> Iterator[str]:
     yield from (safe.log_line(f"{old} is {new} now") for old, new in found.moved if found.change)
     if found.change is not None:
         yield from (safe.log_line(line) for line in diff_lines(found.change))
-        if found.pinned:
+        if found.pinned and not is_address(found.change.path):
             yield "note: the manifest pins the old bytes; put the new sha256 there"
-        yield f"{safe.text(found.change.path)}: {'refreshed' if written else 'would be refreshed; nothing was written'}"
+        yield f"{safe.text(in_short(found.change.path))}: {_end(found.change, written=written)}"
     elif found.refused:
         yield "nothing was written"
     else:
-        yield f"{safe.text(found.rows[0].patch)}: nothing to refresh, it fits at its own lines"
+        yield f"{safe.text(in_short(found.rows[0].patch))}: nothing to refresh, it fits at its own lines"
+
+
+def _end(change: Change, *, written: bool) -> str:
+    if is_address(change.path):
+        instead = "put the new text into a file of the project, and list that in its place"
+        return f"it stands at an address, where nothing can be written: {instead}"
+    return "refreshed" if written else "would be refreshed; nothing was written"
 
 
 def _refused(one: Refused) -> Iterator[str]:
     row = one.row
-    yield f"{row.patch}: {row.state} at {at(row)} of {row.dependency}, in {row.image}: {one.reason}"
+    yield f"{in_short(row.patch)}: {row.state} at {at(row)} of {row.dependency}, in {row.image}: {one.reason}"
     if row.culprit is not None:
         yield f"  since {culprit_text(row.culprit)}"
         if what := did(row.culprit):

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from regraft.core.patch_address import in_short
 from regraft.core.patch_health import WORDS, Remark, Row
 from regraft.core.patch_history import Culprit, Turn
 from regraft.core.references import Reference, References
@@ -32,7 +33,7 @@ def status_lines(rows: Sequence[Row], remarks: Iterable[Remark], *, hunks: bool)
 
 def _cells(row: Row) -> tuple[str, str, str, str]:
     place = f"{safe.text(row.dependency)} in {safe.text(row.image)}"
-    return row.state, safe.text(row.patch), place, at(row)
+    return row.state, safe.text(in_short(row.patch)), place, at(row)
 
 
 def at(row: Row) -> str:
@@ -127,7 +128,7 @@ def history_lines(rows: Sequence[Row]) -> Iterator[str]:
     if not rows:
         yield NO_PATCHES
     for row in rows:
-        yield safe.log_line(f"{safe.text(row.patch)}: {row.dependency} in {row.image}, {_range(row)}")
+        yield safe.log_line(f"{safe.text(in_short(row.patch))}: {row.dependency} in {row.image}, {_range(row)}")
         reason = f": {row.reason}" if row.reason else ""
         yield safe.log_line(f"  {row.state} at {at(row)}{reason}")
         for turn in row.turns:
@@ -188,7 +189,7 @@ def culprit_json(culprit: Culprit) -> dict[str, Any]:
 def why_lines(rows: Sequence[Row]) -> Iterator[str]:
     """For each image and ref: the state, who changed it and how, what still refers to it, and what to do."""
     for row in rows:
-        yield safe.log_line(f"{row.patch}: {row.state} at {at(row)} of {row.dependency}, in {row.image}")
+        yield safe.log_line(f"{in_short(row.patch)}: {row.state} at {at(row)} of {row.dependency}, in {row.image}")
         yield from (safe.log_line(f"  {line}") for line in _why(row))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from regraft.core.asked import Asked
 from regraft.core.findings import Finding
+from regraft.core.patch_address import in_short
 from regraft.core.plan import Note, Plan, PlannedDependency, Source
 from regraft.core.planned import Planned, Reach
 from regraft.render import safe
@@ -43,7 +44,7 @@ def plan_lines(plan: Plan) -> Iterator[str]:
     for name, one in plan.dependencies.items():
         yield f"  {name}: {dependency_line(one, safe.text)}"
         for patch in one.patches:
-            yield f"    patch {safe.text(patch.path)} {patch.state or '(baked in, not judged)'}"
+            yield f"    patch {safe.text(in_short(patch.path))} {patch.state or '(baked in, not judged)'}"
     yield from note_lines(plan.notes)
     yield f"  digest    {plan.digest}"
 
@@ -148,7 +149,7 @@ def summary(planned: Planned) -> str:
         lines += [f"**{md(plan.image.name)}** {md(plan.image.reference or 'lane')} · digest {plan.digest}", ""]
         lines += [f"- {md(name)}: {dependency_line(one, md)}" for name, one in plan.dependencies.items()]
         lines += [
-            f"  - patch {md(patch.path)}: {patch.state or 'baked in'}"
+            f"  - patch {md(in_short(patch.path))}: {patch.state or 'baked in'}"
             for one in plan.dependencies.values()
             for patch in one.patches
         ]
