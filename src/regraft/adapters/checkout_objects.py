@@ -14,15 +14,16 @@ from regraft.adapters.git import At, Git
 from regraft.adapters.object_store import ObjectStore
 from regraft.adapters.scratch_index import ScratchIndex, failure
 from regraft.core import trees
+from regraft.core.carried_text import read_change
 from regraft.core.checkout_tree import Entry
 from regraft.core.gitmodules import Module, RefusedModuleError, modules_by_path
 from regraft.core.objects import Blob, Commit, Tree
 from regraft.core.observation import CarriedPatch
-from regraft.core.patch_read import read_patch_text
 from regraft.core.patch_text import PatchText, bases_of
 from regraft.core.patch_verdict import judge_patch, merges_of
 from regraft.core.tree_view import TreeView
 from regraft.core.trees import SUBMODULE, ApplyOutcome
+from regraft.core.whole_diff import whole_diff
 from regraft.errors import OutsideError
 
 Answer = TypeVar("Answer")
@@ -85,22 +86,34 @@ class CheckoutObjects:
 
     def _apply(self, patch: CarriedPatch, data: bytes, index: ScratchIndex, there: set[bytes]) -> ApplyOutcome:
         """By git; what the engine merges three-way, it merges. What the patch makes is there for the next one."""
-        text = read_patch_text(data, strip=patch.strip, root=patch.root.encode(), exists=there.__contains__)
+        text = self._read(patch, data, there)
         there.update(section.path for section in text.sections)
+        if text.substitutes:
+            return self._substitute(text, index)
         if not patch.merges:
             return index.apply(data, names=text.git_arguments)
         text.merges = True
         merges = merges_of(text, judge_patch(text, self._view(text, index)))
         return index.apply(data, names=text.git_arguments, merges=merges)
 
+    @staticmethod
+    def _read(patch: CarriedPatch, data: bytes, there: set[bytes]) -> PatchText:
+        root = patch.root.encode()
+        return read_change(patch.path, data, strip=patch.strip, root=root, exists=there.__contains__)
+
+    def _substitute(self, text: PatchText, index: ScratchIndex) -> ApplyOutcome:
+        """What is no diff is made by us, and written by git."""
+        view = self._view(text, index)
+        verdict = judge_patch(text, view)
+        if verdict.state != "applies":
+            return ApplyOutcome("fails", verdict.reason or verdict.state)
+        made = whole_diff(verdict.results, view)
+        return index.apply(made, names=text.git_arguments) if made else ApplyOutcome("fits")
+
     def made_on(self, commit: Commit, patches: Sequence[CarriedPatch]) -> tuple[Blob, ...]:
         """What merging these patches needs besides the commit, as far as they tell its full name, and is not here."""
         there = {os.fsencode(name) for name in self.entries(commit) or {}}
-        texts = [
-            read_patch_text(patch.data, strip=patch.strip, root=patch.root.encode(), exists=there.__contains__)
-            for patch in patches
-            if patch.merges and patch.data is not None
-        ]
+        texts = [self._read(patch, patch.data, there) for patch in patches if patch.merges and patch.data is not None]
         return self._store.missing([Blob(name) for name in sorted(bases_of(texts))])
 
     def _view(self, text: PatchText, index: ScratchIndex) -> TreeView:

@@ -10,6 +10,7 @@ from regraft.core.hunk_state import HunkVerdict
 from regraft.core.patch_text import Section
 from regraft.core.plan import PatchState
 from regraft.core.removal import blob_oid
+from regraft.core.substitution_state import judge_substitutions
 from regraft.core.target import gone
 from regraft.core.tree_view import Made, View, canonical, kind_of, occupied, odd, oid_of
 from regraft.core.trees import FILE, Entry, shown
@@ -20,7 +21,8 @@ class FileVerdict(Struct, frozen=True):
 
     `reason` does not name the file. `mode_only`: nothing but a mode is there already, which keeps nothing from applying.
     `again`: it is there already, and git would take it once more. `base` is the full name of the blob that a three-way merge
-    made it from, where it does not fit exactly.
+    made it from, where it does not fit exactly. `watches`: anchors are looked for in it, and each is there; without results it
+    holds nothing else that applies.
     """
 
     path: bytes
@@ -31,6 +33,7 @@ class FileVerdict(Struct, frozen=True):
     mode_only: bool = False
     again: bool = False
     base: str | None = None
+    watches: bool = False
 
 
 def judge_file(
@@ -236,6 +239,8 @@ class _Judge(Struct, frozen=True):
             return self._verdict("target-gone", reason)
         entry = self.view.entry(section.path)
         assert entry is not None
+        if section.substitutions:
+            return self._substituted(entry)
         mode = self._new_mode(entry)
         if not section.changes_content:
             if not section.changes_mode:
@@ -251,6 +256,14 @@ class _Judge(Struct, frozen=True):
             return self._verdict("partial", "its content is there already, its mode still to be changed", content)
         again = content.state == "already-there" and content.taken is not None
         return FileVerdict(section.path, content.state, content.reason, content.hunks, again=again)
+
+    def _substituted(self, entry: Entry) -> FileVerdict:
+        content, path = self.view.content(entry), self.section.path
+        one = judge_substitutions(content, self.section.substitutions)
+        made: Mapping[bytes, Made | None] = {}
+        if one.content is not None and one.content != content:
+            made = {path: Made(entry.mode, one.content)}
+        return FileVerdict(path, one.state, one.reason, one.hunks, made, watches=one.watches)
 
     def _mode_note(self, entry: Entry) -> str | None:
         """Git warns of a mode that is not the expected one, and goes on."""

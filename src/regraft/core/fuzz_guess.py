@@ -24,7 +24,7 @@ class Guess(Struct, frozen=True):
 def guesses(content: bytes, hunks: Sequence[Hunk], failing: Sequence[int], most: int = FUZZ) -> Iterator[Guess]:
     """Of those hunks (by index) that `patch` would take in spite of their context, of which it leaves out `most` lines."""
     lines = content.split(b"\n")
-    for index in failing:
+    for index in failing if hunks else ():  # what is no diff has none
         hunk = hunks[index - 1]
         old = [line[1:] for line in hunk.body if not line.startswith((b"+", b"\\"))]
         before, after = _context(hunk)

@@ -24,6 +24,7 @@ class HunkVerdict(Struct, frozen=True):
     """`index` counts from 1 within the section, `line` is the hunk header's in the patch file.
 
     `offset`: how many lines below the line that the patch names it fits (where it fits). `also`: lines of the file where its old side stands as well.
+    `place`: the line of the file where it stands, of what names no line (an exact replacement, an anchor).
     """
 
     index: int
@@ -32,6 +33,7 @@ class HunkVerdict(Struct, frozen=True):
     offset: int | None = None
     reason: str | None = None
     also: tuple[int, ...] = ()
+    place: int | None = None
 
 
 class HunksVerdict(Struct, frozen=True):

@@ -22,13 +22,17 @@ WORDS: dict[Action, str] = {
 
 
 class HunkState(Struct, frozen=True):
-    """`index` counts from 1 within the file's section; a change without hunks is one entry without an index."""
+    """`index` counts from 1 within the file's section; a change without hunks is one entry without an index.
+
+    `line`: where it stands in the file, of what names no line.
+    """
 
     file: str
     index: int | None
     state: PatchState
     offset: int | None
     reason: str | None = None
+    line: int | None = None
 
 
 class Remark(Struct, frozen=True):

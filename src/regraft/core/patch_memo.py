@@ -207,4 +207,4 @@ def _without_content(one: FileVerdict) -> FileVerdict:
     if not one.results:
         return one
     results = {path: None if made is None else Made(made.mode, b"") for path, made in one.results.items()}
-    return FileVerdict(one.path, one.state, one.reason, one.hunks, results, one.mode_only, one.again, one.base)
+    return msgspec.structs.replace(one, results=results)

@@ -1,6 +1,6 @@
 """The change that takes a section back."""
 
-from regraft.core.patch_text import BinaryPatch, Hunk, Kind, Section
+from regraft.core.patch_text import BinaryPatch, Hunk, Kind, Section, Substitution
 
 _KINDS: dict[Kind, Kind] = {
     "edit": "edit",
@@ -30,6 +30,7 @@ def reversed_section(section: Section) -> Section:
         new_oid=section.old_oid,
         binary=binary,
         hunks=[reversed_hunk(hunk) for hunk in section.hunks],
+        substitutions=[Substitution(one.line, one.new, one.old, one.count) for one in reversed(section.substitutions)],
     )
 
 

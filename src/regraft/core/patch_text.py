@@ -38,6 +38,22 @@ class Hunk(Struct, frozen=True):
         return any(not line.startswith((b"+", b"-", b"\\")) for line in self.body)
 
 
+class Substitution(Struct, frozen=True):
+    """A text that is replaced by another one, exactly, at `count` places; an anchor, which only has to be there, where both are the same.
+
+    `line` is that of its table in the file that declares it.
+    """
+
+    line: int
+    old: bytes
+    new: bytes
+    count: int = 1
+
+    @property
+    def is_anchor(self) -> bool:
+        return self.old == self.new
+
+
 class BinaryPart(Struct, frozen=True):
     """One direction of a binary change, still encoded. `size` is what the header says: of the bytes after inflating.
 
@@ -62,6 +78,7 @@ class Section(Struct):
 
     `path` is the new name (the old one of a deletion); `origin` the old name where it is another. Modes are as written.
     `creates_if_absent`: a plain diff of one hunk without old lines, which git takes as a new file where there is none.
+    `substitutions`: in place of all that, where the file that declares the change is no diff (`substitution_read`).
     """
 
     line: int
@@ -76,6 +93,7 @@ class Section(Struct):
     binary: BinaryPatch | None = None
     hunks: list[Hunk] = field(default_factory=list)
     creates_if_absent: bool = False
+    substitutions: list[Substitution] = field(default_factory=list)
 
     @property
     def old_path(self) -> bytes:
@@ -87,7 +105,7 @@ class Section(Struct):
 
     @property
     def changes_content(self) -> bool:
-        return self.binary is not None or bool(self.hunks)
+        return self.binary is not None or bool(self.hunks or self.substitutions)
 
     @property
     def touches_pointer(self) -> bool:
@@ -136,6 +154,11 @@ class PatchText(Struct):
     def touched(self) -> frozenset[bytes]:
         """Every path that it names, old and new."""
         return frozenset(path for section in self.sections for path in (section.path, section.old_path))
+
+    @property
+    def substitutes(self) -> bool:
+        """Whether it is no diff, and git has nothing to say of it."""
+        return any(section.substitutions for section in self.sections)
 
     @property
     def git_arguments(self) -> tuple[str, ...]:

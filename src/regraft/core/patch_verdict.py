@@ -17,6 +17,8 @@ from regraft.core.trees import Merge, shown
 
 SHOWN = 5
 
+WATCHES = "what it replaces is there already: take that out of the file; its anchors are found, and stay"
+
 Results = Mapping[bytes, Made | None]
 
 
@@ -202,8 +204,12 @@ def _adds(body: Iterable[bytes]) -> bool:
 
 def folded(files: tuple[FileVerdict, ...], text: PatchText) -> PatchVerdict:
     """The verdict on a patch from those on its sections."""
-    counting = [one.state for one in files if not (one.mode_only and one.state == "already-there")]
+    counting = [
+        one.state for one in files if not (one.mode_only and one.state == "already-there") and not _only_looks(one)
+    ]
     state = fold_patch(counting or [one.state for one in files])
+    if state == "already-there" and any(one.watches for one in files):
+        return PatchVerdict("applies", WATCHES, files)
     if state == "partial" and all(one.state == "applies" or one.again or one.mode_only for one in files):
         reason = f"ambiguous: git takes all of it, and {_reason(state, files)}"
         return PatchVerdict("conflict", reason, files)
@@ -215,6 +221,11 @@ def folded(files: tuple[FileVerdict, ...], text: PatchText) -> PatchVerdict:
     if clash := _clash(results):
         return PatchVerdict("conflict", f"{shown(clash)}: the patch makes it, and files below it", files)
     return PatchVerdict("applies", _notes(files, text), files, results)
+
+
+def _only_looks(one: FileVerdict) -> bool:
+    """Whether it is a file in which nothing but anchors is found: that says nothing of what else is there already."""
+    return one.watches and one.state == "applies" and not one.results
 
 
 def _clash(results: Results) -> bytes | None:

@@ -137,6 +137,8 @@ def _symbols(section: Section) -> Iterator[bytes]:
             match = _SYMBOL.match(line[1:].lstrip()) if not line.startswith((b"+", b"\\")) else None
             if match:
                 yield match[1]
+    lines = (line for one in section.substitutions for line in one.old.split(b"\n"))
+    yield from (match[1] for line in lines if (match := _SYMBOL.match(line.lstrip())))
 
 
 def _kind(look: Wanted, hit: Hit) -> Kind:

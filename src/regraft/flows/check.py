@@ -12,6 +12,7 @@ from regraft.core.patch_address import in_short, is_address
 from regraft.core.patch_glance import patch_fault
 from regraft.core.patch_read import LIMIT as PATCH_LIMIT
 from regraft.core.spelling import nearest
+from regraft.core.substitution_read import declares
 from regraft.core.toml_places import At, Path, TomlPlaces
 from regraft.errors import InputError
 from regraft.flows.patch_files import other_bytes
@@ -97,7 +98,7 @@ class _Checking(Struct):
         wanted = baked.format(path).sha256
         if wanted is not None and (message := other_bytes(data, wanted)):
             self._say_of(path, named, "patch-differs", message, "put the pinned bytes there again, or pin these")
-        if fault := patch_fault(data):
+        if not declares(path) and (fault := patch_fault(data)):
             fix = "put the patch there again, or take it out of `patches`"
             self._say_of(path, named, "patch-unreadable", f"the patch {fault}", fix)
         else:
@@ -115,8 +116,9 @@ class _Checking(Struct):
     def _patch_text(self, patch: PatchFile, named: Path) -> None:
         """What can be said of a patch without the files that it is for."""
         text = read_carried(patch, lambda _: False)
-        for problem in text.problems[:1]:
-            more = f" ({len(text.problems)} such places)" if len(text.problems) > 1 else ""
+        each = declares(patch.path)  # one slip in a diff makes many of them
+        for problem in text.problems[: SHOWN if each else 1]:
+            more = f" ({len(text.problems)} such places)" if len(text.problems) > 1 and not each else ""
             fix = f"a mechanical repair would do: {', '.join(text.offered)}" if text.offered else None
             message = f"line {problem.line}: {problem.message}{more}"
             self._say_of(patch.path, named, "patch-unreadable", message, fix)

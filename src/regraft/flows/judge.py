@@ -14,8 +14,9 @@ from regraft.core.patch_verdict import judge_patch, merges_of, some
 from regraft.core.plan import PatchState, PlannedPatch
 from regraft.core.removal import blob_oid
 from regraft.core.series_state import FITS, SeriesVerdict, judge_series
-from regraft.core.tree_view import oid_of
+from regraft.core.tree_view import Overlay, View, oid_of
 from regraft.core.trees import Tracked, printable, shown
+from regraft.core.whole_diff import whole_diff
 from regraft.errors import OutsideError
 from regraft.flows.judge_view import StoreView
 from regraft.flows.patch_reading import PatchFile, confirmed, read_carried
@@ -68,7 +69,7 @@ def judge(
     verdict = judge_series(texts, view)
     verdict = replace(verdict, patches=together(texts, verdict.patches))
     index = store.read_tree(commit)
-    _apply(verdict, patches, texts, index)
+    _apply(verdict, patches, texts, index, view)
     judged: list[Judged] = []
     left_out: list[str] = []
     for patch, read, text, one in zip(patches, texts, mended, verdict.patches, strict=True):
@@ -149,13 +150,18 @@ def _complete(
 
 
 def _apply(
-    verdict: SeriesVerdict, patches: Sequence[PatchFile], texts: Sequence[PatchText], index: ScratchIndex
+    verdict: SeriesVerdict, patches: Sequence[PatchFile], texts: Sequence[PatchText], index: ScratchIndex, view: View
 ) -> None:
-    """Let git apply what applies, and compare what it makes of it."""
+    """Let git apply what applies, and compare what it makes of it. What is no diff, git writes as we made it."""
     applied = False
+    before = Overlay(view)
     for patch, text, one in zip(patches, texts, verdict.patches, strict=True):
         if one.state == "applies":
-            outcome = index.apply(patch.data, names=text.git_arguments, merges=merges_of(text, one))
+            data = whole_diff(one.results, before) if text.substitutes else patch.data
+            before.put(one.results)
+            if not data:  # anchors alone, which change nothing
+                continue
+            outcome = index.apply(data, names=text.git_arguments, merges=merges_of(text, one))
             if outcome.verdict != "fits":
                 raise _disagrees(f"{printable(patch.path)} applies, and git says {outcome.message!r:.200}")
             applied = True

@@ -189,6 +189,8 @@ def _near(section: Section, case: _Case) -> tuple[int, int] | None:
     before, after = (one.files[case.section].hunks for one in (case.before, case.after))
     for old, new in zip(before, after, strict=False):
         if old.state != new.state and old.state == "applies":
+            if old.place is not None:
+                return old.place, old.place + section.substitutions[old.index - 1].old.rstrip(b"\n").count(b"\n")
             hunk = section.hunks[old.index - 1]
             start = max(hunk.start, 1) + (old.offset or 0)
             length = sum(not line.startswith((b"+", b"\\")) for line in hunk.body)

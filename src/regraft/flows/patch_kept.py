@@ -14,7 +14,7 @@ from regraft.core.hunk_places import places, sides
 from regraft.core.hunk_state import HunkVerdict
 from regraft.core.landed import Mark, followed, mark
 from regraft.core.patch_history import Version
-from regraft.core.patch_text import Hunk, PatchText, Section
+from regraft.core.patch_text import Hunk, PatchText, Section, Substitution
 from regraft.core.patch_verdict import PatchVerdict, folded
 from regraft.core.plan import PatchState
 from regraft.flows.ports import HistorySource
@@ -32,7 +32,7 @@ def kept(texts: Sequence[PatchText], versions: Sequence[Moment], verdicts: Verdi
     for number, text in enumerate(texts):
         for place, section in enumerate(text.sections if not text.problems else ()):
             one = _Section(number, place, text, section, versions, mended, source)
-            if section.kind == "edit" and section.hunks:
+            if section.kind == "edit" and (section.hunks or section.substitutions):
                 one.doubt()
             if section.kind in ("edit", "rename") and _worth(number, place, mended):
                 one.follow()
@@ -52,7 +52,7 @@ class _Section(Struct):
 
     def doubt(self) -> None:
         """Takes hunks whose new side stands there for conflicts, where it stood as often in the version before it counted as there."""
-        hunks_of = self.section.hunks
+        hunks_of = self.section.hunks or self.section.substitutions
         without: dict[int, str | None] = {}  # by hunk: the file's last version in which it was not there
         came: dict[int, str] = {}
         proved: set[int] = set()
@@ -114,10 +114,14 @@ class _Section(Struct):
         self.mended[index] = (*row[: self.patch], folded(changed, self.text), *row[self.patch + 1 :])
 
 
-def _standing(hunk: Hunk, oid: str | None, source: HistorySource) -> int:
+def _standing(hunk: Hunk | Substitution, oid: str | None, source: HistorySource) -> int:
     content = source.blob(oid) if oid is not None else None
+    if content is None:
+        return 0
+    if isinstance(hunk, Substitution):
+        return content.count(hunk.new) if hunk.new else 0
     both = sides(hunk)
-    return len(places(content, both.post, both)) if content is not None else 0
+    return len(places(content, both.post, both))
 
 
 def _doubted(verdict: FileVerdict, section: Section, doubted: Mapping[int, str]) -> FileVerdict:
@@ -126,6 +130,9 @@ def _doubted(verdict: FileVerdict, section: Section, doubted: Mapping[int, str])
         for hunk in verdict.hunks
     )
     number, why = next(iter(doubted.items()))
+    if section.substitutions:
+        line = section.substitutions[number - 1].line
+        return FileVerdict(verdict.path, "conflict", f"{why} (entry {number}, declared in line {line})", hunks)
     start = section.hunks[number - 1].start
     reason = f"hunk {number} of {len(hunks)} does not fit (line {start} of the file); {why}"
     return FileVerdict(verdict.path, "conflict", reason, hunks)

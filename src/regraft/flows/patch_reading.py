@@ -5,9 +5,11 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from regraft.core.patch_read import LIMIT, read_patch_text
+from regraft.core.carried_text import read_change
+from regraft.core.patch_read import LIMIT
 from regraft.core.patch_text import PatchText, Problem
 from regraft.core.quoting import quoted
+from regraft.core.substitution_read import declares
 from regraft.core.trees import Announced, shown
 
 
@@ -31,9 +33,9 @@ class GitReader(Protocol):
 
 def read_carried(patch: PatchFile, exists: Callable[[bytes], bool]) -> PatchText:
     """What the patch says, where files are as `exists` tells. Git is not asked: `confirmed` does that."""
-    text = read_patch_text(patch.data, strip=patch.strip, root=patch.root, exists=exists)
+    text = read_change(patch.path, patch.data, strip=patch.strip, root=patch.root, exists=exists)
     text.merges = patch.merges
-    if text.problems and len(patch.data) <= LIMIT:
+    if text.problems and len(patch.data) <= LIMIT and not declares(patch.path):
         from regraft.core.patch_repair import repair  # noqa: PLC0415 - only a damaged patch needs it
 
         mended = repair(patch.data)
@@ -42,8 +44,11 @@ def read_carried(patch: PatchFile, exists: Callable[[bytes], bool]) -> PatchText
 
 
 def confirmed(text: PatchText, patch: PatchFile, store: GitReader) -> PatchText:
-    """The same, or with one more problem where git reads the file otherwise than we do: git's word counts."""
-    if text.problems:
+    """The same, or with one more problem where git reads the file otherwise than we do: git's word counts.
+
+    Of a file that declares replacements git has nothing to say.
+    """
+    if text.problems or text.substitutes:
         return text
     announced = store.numstat(patch.data, names=text.git_arguments)
     if announced.complaint is not None:

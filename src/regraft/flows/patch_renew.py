@@ -20,6 +20,9 @@ from regraft.flows.patch_reading import PatchFile, read_carried
 from regraft.flows.ports import HistorySource
 
 LEAST_DIGITS = 7
+NO_MERGE = (
+    "exact replacements and anchors are not carried over by a merge: write their texts anew, as the file has them now"
+)
 TURNS = 8
 MOVES = 16
 
@@ -65,6 +68,9 @@ def renew(case: Case, index: int) -> Renewed | tuple[Stuck, ...]:
     file, text = case.files[index], case.texts[index]
     if text.problems:
         return (Stuck(file.path.encode(), "it cannot be read"),)
+    if text.substitutes:
+        fits = case.history.patches[index].now.state == "applies"
+        return Renewed(file, ()) if fits else (Stuck(file.path.encode(), NO_MERGE),)
     if (first := broken_before(case, index)) is not None:
         return (Stuck(file.path.encode(), f"{first} does not fit, and this one is made on it: refresh that first"),)
     now = standing(case, index, case.tree)

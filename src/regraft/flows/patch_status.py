@@ -90,7 +90,7 @@ def _with_runs(row: Row, remark: Remark | None) -> Row:
 def hunks_of(verdict: PatchVerdict) -> Iterator[HunkState]:
     for file in verdict.files:
         for hunk in file.hunks:
-            yield HunkState(shown(file.path), hunk.index, hunk.state, hunk.offset, hunk.reason)
+            yield HunkState(shown(file.path), hunk.index, hunk.state, hunk.offset, hunk.reason, hunk.place)
         if not file.hunks:
             yield HunkState(shown(file.path), None, file.state, None, file.reason)
 

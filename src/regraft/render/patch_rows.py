@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from regraft.core.patch_address import in_short
-from regraft.core.patch_health import WORDS, Remark, Row
+from regraft.core.patch_health import WORDS, HunkState, Remark, Row
 from regraft.core.patch_history import Culprit, Turn
 from regraft.core.references import Reference, References
 from regraft.render import safe
@@ -57,7 +57,7 @@ def _below(row: Row, *, hunks: bool) -> Iterator[str]:
 def _hunk_lines(row: Row) -> Iterator[str]:
     for one in row.hunks:
         name = f"hunk {one.index}" if one.index is not None else "whole"
-        offset = f" (offset {one.offset:+d})" if one.offset else ""
+        offset = f" (offset {one.offset:+d})" if one.offset else f" (line {one.line})" if one.line else ""
         reason = f": {one.reason}" if one.reason and one.reason not in (row.reason or "") else ""
         yield f"{one.file} {name} {one.state}{offset}{reason}"
 
@@ -85,7 +85,7 @@ def _row_json(row: Row) -> dict[str, Any]:
         **({"release": row.release} if row.release else {}),
         "state": row.state,
         "reason": row.reason,
-        "hunks": [{"file": h.file, "index": h.index, "state": h.state, "offset": h.offset} for h in row.hunks],
+        "hunks": [_hunk_json(one) for one in row.hunks],
         "culprit": _short(culprit) if culprit else None,
         "action": row.advice.action,
     }
@@ -121,6 +121,11 @@ def did(culprit: Culprit) -> str | None:
 
 def day(seconds: int) -> str:
     return time.strftime("%Y-%m-%d", time.gmtime(seconds))
+
+
+def _hunk_json(one: HunkState) -> dict[str, Any]:
+    found = {"file": one.file, "index": one.index, "state": one.state, "offset": one.offset}
+    return found | ({"line": one.line} if one.line else {})
 
 
 def history_lines(rows: Sequence[Row]) -> Iterator[str]:
