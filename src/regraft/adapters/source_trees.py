@@ -4,7 +4,7 @@ Both are `regraft.flows.image_inputs.SourceFiles`. No hook, filter or file watch
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
@@ -38,22 +38,23 @@ def repository(root: Path) -> GitFolder:
 class Revisions:
     """The commits of a project's repository, for as long as one reader lasts."""
 
-    def __init__(self, git: Git, found: GitFolder, store: ObjectStore, reader: ObjectReader) -> None:
+    def __init__(self, git: Git, found: GitFolder, store: ObjectStore, reader: ObjectReader, option: str) -> None:
         self._git = git
+        self._option = option
         self._found = found
         self._store = store
         self._reader = reader
 
     @classmethod
     @contextmanager
-    def over(cls, git: Git, root: Path) -> Iterator[Self]:
-        """Raises InputError `not-a-repository`."""
+    def over(cls, git: Git, root: Path, option: str = "--at") -> Iterator[Self]:
+        """`option` is what names revisions on the command line. Raises InputError `not-a-repository`."""
         found = repository(root)
         shallow = found.common / "shallow"
         folders = found.object_folders(Places(Path(os.path.realpath(root))))
         store = ObjectStore.over(git, folders, shallow if shallow.is_file() else None)
         with ObjectReader.over(git, store) as reader:
-            yield cls(git, found, store, reader)
+            yield cls(git, found, store, reader, option)
 
     def at(self, revision: str) -> "CommittedFiles":
         """The files of a commit, which may be named as git names one. Raises InputError `no-such-revision`."""
@@ -71,8 +72,27 @@ class Revisions:
         oid, _, kind = said.decode("utf-8", "replace").strip().partition(" ")
         if kind != "commit":
             hint = "name a commit, a branch or a tag that is here; a shallow checkout has few"
-            raise InputError("no-such-revision", f"{revision!r:.120} is no commit here", where="--at", hint=hint)
+            raise InputError("no-such-revision", f"{revision!r:.120} is no commit here", where=self._option, hint=hint)
         return parse_commit(oid)
+
+    def merge_bases(self, one: Commit, other: Commit) -> tuple[Commit, ...]:
+        """Their best common ancestors, as far as history is here."""
+        said = self._run(["merge-base", "--all", one, other], expected=(0, 1))
+        return tuple(parse_commit(line) for line in said.split())
+
+    def last_change(self, path: str, at: Commit, since: Sequence[Commit]) -> Commit | None:
+        """The newest commit of those that `since` does not lead to that changed a path."""
+        said = self._run(
+            ["rev-list", "--max-count=1", at, *(f"^{one}" for one in since), "--", f":(top,literal){path}"]
+        )
+        return parse_commit(said.strip()) if said.strip() else None
+
+    def _run(self, arguments: Sequence[str], expected: Sequence[int] = (0,)) -> str:
+        done = self._git.run([*_NEUTRAL, *arguments], At(git_dir=self._found.folder))
+        if done.returncode not in expected:
+            said = done.stderr.decode("utf-8", "replace").strip()
+            raise OutsideError("git-failed", f"git {arguments[0]} failed: {said!r:.300}")
+        return done.stdout.decode("ascii")
 
 
 class CommittedFiles:

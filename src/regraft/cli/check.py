@@ -11,7 +11,13 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The shared options are all there are."""
+    parser.add_argument(
+        "--beside",
+        metavar="REV",
+        action="append",
+        default=[],
+        help="warn of patches that HEAD and this commit both add or change, each in its own way",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -21,7 +27,23 @@ def run(args: argparse.Namespace) -> int:
 
     project = files_or_proposed(Path(args.project), offline=True)
     result = _with_images(check(project), project, Path(args.project))
+    if args.beside:
+        result = _beside(result, args.beside, project, Path(args.project))
     return hand_out(result, "check", args.format)
+
+
+def _beside(result: "CheckResult", revisions: list[str], project: "ProjectFiles", root: Path) -> "CheckResult":
+    """What is committed at HEAD, compared with other branches. Raises InputError: not-a-repository, no-such-revision."""
+    from msgspec.structs import replace  # noqa: PLC0415 - only where it is asked for
+
+    from regraft.adapters.git import Git  # noqa: PLC0415
+    from regraft.adapters.source_trees import Revisions  # noqa: PLC0415
+    from regraft.flows.beside import beside  # noqa: PLC0415
+
+    with Git(os.environ) as git, Revisions.over(git, root, "--beside") as branches:
+        found = [one for rev in revisions for one in beside(result.manifest, rev, branches, project.place)]
+    looked_at = {**result.looked_at, "branches": len(revisions)}
+    return replace(result, findings=(*result.findings, *found), looked_at=looked_at)
 
 
 def _with_images(result: "CheckResult", project: "ProjectFiles", root: Path) -> "CheckResult":
