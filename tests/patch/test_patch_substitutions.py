@@ -1,12 +1,19 @@
 """Replacements and anchors in the patch commands: states per entry, who changed them, and what to do."""
 
 import json
+import re
 import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from regraft.cli.main import main
+from regraft.core.patch_verdict import judge_patch
+from regraft.core.substitution_read import read_substitutions
+from regraft.core.tree_view import TreeView
+from regraft.core.trees import Entry
 
 A = "import os\n\n\ndef start(args):\n    load(args)\n"
 B = "def stop(args):\n    unload(args)\n"
@@ -156,6 +163,20 @@ def test_drop_takes_the_file_out_with_its_uses(hooked: Any) -> None:
     assert 'patches = ["docker/hooks.toml"]' in (project / "regraft.toml").read_text()
 
 
+def test_a_command_that_is_not_known_keeps_the_file(hooked: Any) -> None:
+    hooked.upstream.commit(
+        {"a.py": A.replace("(args)\n", "(args, fast=True)\n"), "b.py": B.replace("(args)\n", "(args, now=True)\n")}
+    )
+    project = hooked.project
+    (project / "Dockerfile").write_text("FROM x\nCOPY docker /p\nRUN python3 /p/replace.py /p/changes.toml /dep\n")
+    for words in (["init", "--quiet"], ["add", "-A"]):
+        subprocess.run(["git", *words], cwd=project, check=True)
+    code, out, err = hooked.run("drop", "changes.toml")
+    assert code == 1
+    assert "Dockerfile:3" in out + err
+    assert (project / "docker/changes.toml").read_text() == CHANGES
+
+
 def test_what_only_has_anchors_left_is_kept(hooked: Any) -> None:
     hooked.carry({"docker/changes.toml": CHANGES + "\n" + ANCHOR})
     hooked.upstream.commit(
@@ -176,3 +197,32 @@ def test_a_mistake_in_it_is_unreadable_and_check_says_all_of_them_offline(hooked
     found = json.loads(hooked.capsys.readouterr().out)
     said = [one["message"] for one in found["findings"] if one["rule"] == "patch-unreadable"]
     assert [one.partition(":")[0] for one in said] == ["line 2", "line 3", "line 4"]
+
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs/patches.md").read_text("utf-8")
+SECTION = PAGE.partition("\n## Changes that are no diff\n")[2].partition("\n## ")[0]
+BLOCKS = dict(re.findall(r"^```(\w+)\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL))
+
+
+def test_the_script_of_the_page_makes_of_its_example_what_regraft_makes(tmp_path: Path) -> None:
+    files = {
+        b"engine/server.py": b"def main(args):\n    start(args)\n",
+        b"engine/limits.py": b"TIMEOUT = 30\nSLOW_TIMEOUT = 30\n",
+        b"engine/model.py": b"import os\n\ndef load(path):\n    weights = read(path)\n    return weights\n",
+    }
+    entries = {path: Entry("100644", "blob", path.hex(), path) for path in files}
+    text = read_substitutions(BLOCKS["toml"].encode())
+    verdict = judge_patch(text, TreeView(entries, lambda oid: files[bytes.fromhex(oid)]))
+    assert (verdict.state, [len(one.hunks) for one in verdict.files]) == ("applies", [1, 1, 1])
+    (tmp_path / "engine").mkdir()
+    for path, content in files.items():
+        (tmp_path / path.decode()).write_bytes(content)
+    (tmp_path / "changes.toml").write_text(BLOCKS["toml"])
+    script = [sys.executable, "-c", BLOCKS["python"], str(tmp_path / "changes.toml"), str(tmp_path)]
+    subprocess.run(script, check=True)
+    made = {path: made.content for path, made in verdict.results.items() if made is not None}
+    assert made.keys() == {b"engine/server.py", b"engine/limits.py"}
+    for path, content in (files | made).items():
+        assert (tmp_path / path.decode()).read_bytes() == content
+    again = subprocess.run(script, check=False, capture_output=True, text=True)
+    assert (again.returncode, again.stderr) == (1, f"{tmp_path}/engine/server.py: 0 places have 'start(args)'\n")
