@@ -50,6 +50,7 @@ def test_the_root_stands_before_each_path_and_a_strip_level_is_said_to_mean_noth
 def test_the_name_tells_what_a_carried_file_is() -> None:
     assert declares("docker/x.toml")
     assert not declares("docker/x.toml.patch")
+    assert declares("https://example.org/x.toml?raw=1#sha256=" + "0" * 64)
 
 
 ENTRY = '[[replace]]\nfile = "a"\nold = "x"\nnew = "y"\n'
@@ -107,3 +108,8 @@ def test_more_than_can_be_read_is_refused() -> None:
     assert "at most" in first(read_substitutions(b"#" * (1024 * 1024 + 1)))
     many = "".join(f"[[anchor]]\nfile = 'a'\ntext = '{number}'\n" for number in range(1001))
     assert "1001 entries; at most 1000 are read" in first(read_substitutions(many.encode()))
+
+
+def test_of_very_many_mistakes_the_number_of_the_rest_is_told() -> None:
+    text = read_substitutions(b"[[anchor]]\n" * 75)
+    assert (len(text.problems), text.problems[-1].message) == (101, "50 more mistakes")

@@ -227,3 +227,9 @@ def test_an_anchor_is_there_exactly_once_or_stops(content: bytes, text: bytes) -
     places = sum(content.startswith(text, at) for at in range(len(content)))
     assert (verdict.state == "applies") == (places == 1)
     assert verdict.content in {None, content}
+
+
+def test_a_long_text_of_one_character_in_a_long_file_is_looked_for_once() -> None:
+    """Without a place to begin at, a search that allows for blanks anywhere would take minutes."""
+    verdict = judged(b"x" * 300_000 + b"\ny", anchor(b"x" * 4_000 + b" y"))
+    assert "it differs only in white space from what stands in line 1" in (verdict.reason or "")

@@ -1,6 +1,6 @@
 """What an exact text that is not in a file lacks, where something next to it is."""
 
-import re
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from regraft.core.patterns import regex
@@ -8,8 +8,9 @@ from regraft.core.trees import printable
 
 SHOWN = 80  # characters of a line
 LEAST = 4  # characters of a line that tells
-LARGEST = 8 * 1024  # bytes of a text that is looked for without its white space
 ALIKE = 0.5  # of the words of two lines
+TELLING = 3  # words by which lines are found
+MOST = 200  # lines of a word that are looked at
 
 _BLANKS = b" \t\r\n\v\f"
 _WORD = regex(rb"\w+")
@@ -22,13 +23,12 @@ def nearest_text(wanted: bytes, content: bytes) -> str:
 
 def _but_for_blanks(wanted: bytes, content: bytes) -> str | None:
     bare = wanted.translate(None, _BLANKS)
-    if not bare or len(bare) > LARGEST or bare not in content.translate(None, _BLANKS):
+    at = content.translate(None, _BLANKS).find(bare) if bare else -1
+    if at < 0:
         return None
-    found = re.search(rb"\s*".join(re.escape(bytes((byte,))) for byte in bare), content)
-    if found is None:
-        return None
-    line = content.count(b"\n", 0, found.start()) + 1
-    have, want = found[0], wanted.strip(_BLANKS)
+    start, last = _place(at, content), _place(at + len(bare) - 1, content)
+    line = content.count(b"\n", 0, start) + 1
+    have, want = content[start : last + 1], wanted.strip(_BLANKS)
     if have.replace(b"\r\n", b"\n") == want.replace(b"\r\n", b"\n") and (b"\r\n" in have) != (b"\r\n" in want):
         return f"it stands in line {line} with other line ends"
     ours, theirs = ([one for one in text.split(b"\n") if one.strip()] for text in (want, have))
@@ -40,30 +40,50 @@ def _but_for_blanks(wanted: bytes, content: bytes) -> str | None:
     return f"it differs only in white space from what stands in line {line}"
 
 
+def _place(number: int, content: bytes) -> int:
+    """Where the byte is that is no white space and has so many of them before it."""
+    counts = range(len(content) + 1)
+    return bisect_left(counts, number + 1, key=lambda end: len(content[:end].translate(None, _BLANKS))) - 1
+
+
 def _by_lines(wanted: bytes, content: bytes) -> str:
-    lines = content.split(b"\n")
-    first: dict[bytes, int] = {}
-    for number, line in enumerate(lines, 1):
-        first.setdefault(line.strip(), number)
+    lines = [line.strip() for line in content.split(b"\n")]
+    first = set(lines)
     telling = [line.strip() for line in wanted.split(b"\n") if len(line.strip()) >= LEAST] or [wanted.strip()]
     here = [line for line in telling if line in first]
     lost = next((line for line in telling if line not in first), telling[0])
-    near = _alike(lost, lines)
+    near = _alike(lost, content)
     nearest = f"; the nearest is line {near}, {_shown(lines[near - 1])}" if near is not None else ""
     if not here:
         return f"it is not there{nearest}"
-    return f"its line {_shown(lost)} is not there{nearest}, and line {first[here[0]]} has another of its lines"
+    return (
+        f"its line {_shown(lost)} is not there{nearest}, and line {lines.index(here[0]) + 1} has another of its lines"
+    )
 
 
-def _alike(line: bytes, lines: Sequence[bytes]) -> int | None:
-    """The number of the line that shares most words with it, and half of them at least."""
+def _alike(line: bytes, content: bytes) -> int | None:
+    """The number of the line that shares most words with it, and half of them at least: of those that have one of its longest."""
     wanted = set(_WORD.findall(line))
-    best, found = ALIKE, None
-    for number, other in enumerate(lines, 1):
-        words = set(_WORD.findall(other))
-        share = len(wanted & words) / len(wanted | words) if wanted & words else 0.0
-        if share > best or (found is None and share >= best):
-            best, found = share, number
+    best, found = 0.0, None
+    for at in sorted(_lines_with(sorted(wanted, key=len)[-TELLING:], content)):
+        end = content.find(b"\n", at)
+        words = set(_WORD.findall(content[at : end if end >= 0 else len(content)]))
+        share = len(wanted & words) / len(wanted | words)
+        if share >= ALIKE and share > best:
+            best, found = share, at
+    return content.count(b"\n", 0, found) + 1 if found is not None else None
+
+
+def _lines_with(words: Sequence[bytes], content: bytes) -> set[int]:
+    """Where lines begin in which one of the words stands; not more than a few for each."""
+    found: set[int] = set()
+    for word in words:
+        at = content.find(word)
+        for _ in range(MOST):
+            if at < 0:
+                break
+            found.add(content.rfind(b"\n", 0, at) + 1)
+            at = content.find(word, at + 1)
     return found
 
 

@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any
 
+from regraft.core.patch_address import file_name
 from regraft.core.patch_paths import unsafe
 from regraft.core.patch_text import PatchText, Problem, Remark, Section, Substitution
 from regraft.core.patterns import regex
@@ -16,7 +17,7 @@ from regraft.core.trees import printable
 ENDING = ".toml"
 LIMIT = 1024 * 1024  # bytes
 MOST = 1000  # entries, and places of one entry
-SHOWN = 50  # problems
+SHOWN = 100  # problems
 
 _KEYS = {"replace": ("file", "old", "new", "count"), "anchor": ("file", "text")}
 _OPTIONAL = ("count",)
@@ -26,8 +27,8 @@ _LONG_KEY = regex(rb"(?m)(?:^|[\[{,])[ \t]*(?:[\w\"'-]+[ \t]*\.[ \t]*){32}")
 
 
 def declares(path: str) -> bool:
-    """Whether a carried file is one of these, which its name tells."""
-    return path.endswith(ENDING)
+    """Whether a carried file is one of these, which its name tells (of an address, the last part of its path)."""
+    return file_name(path).endswith(ENDING)
 
 
 def read_substitutions(data: bytes, *, strip: int | None = None, root: bytes = b"") -> PatchText:
@@ -43,6 +44,8 @@ def read_substitutions(data: bytes, *, strip: int | None = None, root: bytes = b
     reader = _Reader(parsed, TomlPlaces(data), root.strip(b"/") + b"/" if root.strip(b"/") else b"")
     text.sections = reader.sections()
     text.problems = sorted(reader.problems, key=lambda one: one.line)[:SHOWN]
+    if (more := len(reader.problems) - SHOWN) > 0:
+        text.problems.append(Problem(text.problems[-1].line, f"{more} more mistakes"))
     if strip is not None:
         text.tolerated.append(Remark(1, "a strip level means nothing for a file that declares replacements"))
     return text

@@ -117,7 +117,7 @@ class _Checking(Struct):
         """What can be said of a patch without the files that it is for."""
         text = read_carried(patch, lambda _: False)
         each = declares(patch.path)  # one slip in a diff makes many of them
-        for problem in text.problems[: SHOWN if each else 1]:
+        for problem in text.problems if each else text.problems[:1]:
             more = f" ({len(text.problems)} such places)" if len(text.problems) > 1 and not each else ""
             fix = f"a mechanical repair would do: {', '.join(text.offered)}" if text.offered else None
             message = f"line {problem.line}: {problem.message}{more}"
