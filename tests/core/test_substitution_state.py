@@ -233,3 +233,10 @@ def test_a_long_text_of_one_character_in_a_long_file_is_looked_for_once() -> Non
     """Without a place to begin at, a search that allows for blanks anywhere would take minutes."""
     verdict = judged(b"x" * 300_000 + b"\ny", anchor(b"x" * 4_000 + b" y"))
     assert "it differs only in white space from what stands in line 1" in (verdict.reason or "")
+
+
+@pytest.mark.parametrize("entry", [replace(b"x", b"x" * 5_000), replace(b"x" * 5_000, b"y"), anchor(b"x" * 5_000)])
+def test_a_text_that_stands_nearly_everywhere_is_not_counted_to_the_end(entry: Substitution) -> None:
+    verdict = judged(b"x" * 30_000, entry)
+    assert verdict.state == "conflict"
+    assert (verdict.reason or "").startswith("ambiguous: ")

@@ -5,6 +5,7 @@ text is there already is looked up in the file as it was given. What `applies` i
 replacement must be seen as there.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal
@@ -17,6 +18,7 @@ from regraft.core.plan import PatchState
 from regraft.core.substitution_near import nearest_text
 
 SHOWN = 5
+MOST = 2_000  # places of one text
 
 REMOVES = "it only takes text away, so that nothing shows whether it was there"
 UNTOLD = (
@@ -100,6 +102,8 @@ def _told(hunks: Sequence[HunkVerdict], entries: Sequence[Substitution], made: b
 
 def _replaced(index: int, one: Substitution, text: bytes, given: bytes) -> tuple[HunkVerdict, bytes]:
     """The verdict on a replacement, and the text after it."""
+    if len(_places(text, one.old)) > MOST:
+        return _conflict(index, one, f"ambiguous: its old text stands at more than {MOST} places"), text
     old, removes = _free(text, one.old, one.new), one.new in one.old
     new = [] if removes else _free(given, one.new, one.old)
     if len(old) == one.count and not _overlap(old, len(one.old)):
@@ -148,10 +152,10 @@ def _conflict(index: int, one: Substitution, reason: str) -> HunkVerdict:
 
 
 def _places(text: bytes, piece: bytes) -> list[int]:
-    """Every offset where it stands, those that overlap too."""
-    found = []
+    """Every offset where it stands, those that overlap too; of more than `MOST` no more are looked for."""
+    found: list[int] = []
     at = text.find(piece) if piece else -1
-    while at >= 0:
+    while at >= 0 and len(found) <= MOST:
         found.append(at)
         at = text.find(piece, at + 1)
     return found
@@ -162,8 +166,8 @@ def _free(text: bytes, piece: bytes, other: bytes) -> list[int]:
     found = _places(text, piece)
     if piece not in other or not found:
         return found
-    within = {start + at for start in _places(text, other) for at in _places(other, piece)}
-    return [at for at in found if at not in within]
+    others, room = _places(text, other), len(other) - len(piece)
+    return [at for at in found if bisect_right(others, at) == bisect_left(others, at - room)]
 
 
 def _overlap(places: Sequence[int], length: int) -> bool:
