@@ -104,6 +104,7 @@ def test_it_inherits_the_lock(runner: Runner, tmp_path: Path) -> None:
     assert ran.tail == ("held",)
 
 
+@pytest.mark.slow
 def test_past_its_time_the_whole_group_is_ended(runner: Runner, tmp_path: Path) -> None:
     child = tmp_path / "child"
     begin = time.monotonic()
@@ -121,6 +122,7 @@ def test_what_does_not_listen_to_a_polite_word_is_killed(runner: Runner) -> None
     assert not alive(runner.started[0].pid)
 
 
+@pytest.mark.slow
 def test_a_child_that_is_left_behind_is_not_waited_for_and_is_ended(runner: Runner, tmp_path: Path) -> None:
     child = tmp_path / "child"
     begin = time.monotonic()

@@ -208,6 +208,7 @@ def test_a_restore_waits_before_it_ends_the_child(state: StateDirectory, start: 
         assert time.monotonic() - began >= 0.5
 
 
+@pytest.mark.slow
 def test_a_child_that_ignores_being_asked_is_ended(state: StateDirectory) -> None:
     program = """
 import subprocess, sys

@@ -375,6 +375,7 @@ def test_the_image_matches_the_plan_and_a_restore_gives_the_baseline_back(
     assert picture(*world.guarded) == before
 
 
+@pytest.mark.slow
 def test_what_is_merged_at_the_gate_is_merged_on_the_machine_and_verified(
     apply_world: Any, picture: Picture, git_of: Git
 ) -> None:
@@ -424,6 +425,7 @@ def test_a_baseline_that_no_ref_holds_outlives_a_git_gc(apply_world: Any, pictur
     assert picture(*world.guarded) == before
 
 
+@pytest.mark.slow
 def test_a_baseline_whose_commit_somebody_swept_away_is_named(apply_world: Any, git_of: Git) -> None:
     world = apply_world
     git_of(world.checkout, "checkout", "--quiet", "--detach")
@@ -462,6 +464,7 @@ def test_the_same_plan_again_writes_nothing(apply_world: Any, picture: Picture) 
     assert picture(*world.guarded, world.root / "var/lib/regraft/journal.json") == before
 
 
+@pytest.mark.slow
 def test_a_plan_that_was_applied_and_does_not_hold_any_more_is_applied_again(
     apply_world: Any, picture: Picture
 ) -> None:
@@ -493,6 +496,7 @@ def copies(world: Any) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ["the same plan again", "another plan"])
 def test_edits_newer_than_the_apply_stop_a_further_one_and_nothing_is_changed(
     apply_world: Any, picture: Picture, which: str
@@ -648,6 +652,7 @@ def test_what_an_install_writes_in_the_rest_of_a_virtual_environment_is_given_ba
     assert picture(*world.guarded) == before
 
 
+@pytest.mark.slow
 def test_a_second_plan_is_refused_without_replace_and_the_baseline_stays_the_first_ones(
     apply_world: Any, picture: Picture
 ) -> None:
@@ -667,6 +672,7 @@ def test_a_second_plan_is_refused_without_replace_and_the_baseline_stays_the_fir
     assert picture(*world.guarded) == before
 
 
+@pytest.mark.slow
 def test_nothing_overridden_runs_the_projects_own_install_and_touches_no_dependency(
     apply_world: Any, picture: Picture
 ) -> None:
@@ -1627,6 +1633,7 @@ def test_an_interrupted_apply_is_an_error_in_json_and_in_the_receipt(apply_world
 FOREIGN = ["sh", "-c", "echo x > ../kept/kept/new.py"]
 
 
+@pytest.mark.slow
 def test_the_place_of_the_receipt_is_looked_at_before_anything_is_changed(apply_world: Any) -> None:
     world = apply_world
     places = {
@@ -1645,6 +1652,7 @@ def test_the_place_of_the_receipt_is_looked_at_before_anything_is_changed(apply_
     assert [one.name for one in world.top.iterdir() if one.name.startswith(".")] == []
 
 
+@pytest.mark.slow
 def test_a_receipt_that_cannot_be_written_hides_neither_state_nor_verdict(apply_world: Any) -> None:
     answer = apply_world.apply("--receipt", "/dev/full", check=3)
     assert "verdict   yes" in answer.out
@@ -1666,6 +1674,7 @@ def test_a_summary_page_that_cannot_be_written_hides_no_verdict(
     assert "the summary page could not be written: " in answer.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", ["> /dev/full", "2> /dev/full", "2> >(exec 2>&-; exit)"])
 def test_an_answer_that_nobody_can_read_is_exit_3(apply_world: Any, stream: str) -> None:
     world = apply_world

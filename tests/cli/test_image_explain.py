@@ -161,6 +161,7 @@ def test_without_a_repository_the_commit_is_unknown_and_never_guessed(world: Wor
     assert "one.patch: not known" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("patched", [True, False])
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_it_is_found_by_the_files_among_candidates(world: World, patched: bool, number: int) -> None:
@@ -182,6 +183,7 @@ def test_files_of_no_candidate_are_unknown(world: World) -> None:
     assert "  commit    unknown: none of 3 candidates has just these files\n" in said
 
 
+@pytest.mark.slow
 def test_no_more_candidates_are_tried_than_were_asked_for(world: World) -> None:
     world.write("eng.commit", "")
     world.write("Dockerfile", "FROM a\n")
@@ -192,6 +194,7 @@ def test_no_more_candidates_are_tried_than_were_asked_for(world: World) -> None:
     assert world.eng_of("--candidates", "3")["commit"] == world.commits[0]
 
 
+@pytest.mark.slow
 def test_two_commits_with_the_same_files_are_both_named(world: World) -> None:
     world.git("commit", "--quiet", "--allow-empty", "--message", "Nothing")
     world.git("push", "--quiet", str(world.root / "eng.git"), "main")

@@ -131,6 +131,7 @@ def test_a_patch_at_an_address_counts_by_its_checksum_and_is_no_unused_file(proj
     assert "example.org" not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path", ["docker/build.sh", "docker/a.patch", "tools/generate.py", "docker/Dockerfile", "lock.txt", "regraft.toml"]
 )

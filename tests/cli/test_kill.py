@@ -78,6 +78,7 @@ def test_a_kill_while_a_second_plan_goes_over_a_first_still_leads_to_the_first_b
     assert number > 60, "such an apply has more effects than that"
 
 
+@pytest.mark.slow
 def test_the_effects_of_an_apply_are_of_every_kind(lane: Lane, tmp_path: Path) -> None:
     """What the kill test counts: were a module to write past the counter, a kind would be missing, or a number smaller."""
     before = lane.see()
@@ -116,6 +117,7 @@ def _killed_in_the_install(lane: Lane, then: str) -> None:
         process.send_signal(signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_restore_ends_an_install_that_still_runs(lane: Lane) -> None:
     before = lane.see()
     _killed_in_the_install(lane, "time.sleep(600)")
@@ -128,6 +130,7 @@ def test_a_restore_ends_an_install_that_still_runs(lane: Lane) -> None:
     assert lane.see() == before
 
 
+@pytest.mark.slow
 def test_a_restore_waits_for_an_install_that_still_runs(lane: Lane) -> None:
     before = lane.see()
     (lane.base / "done").unlink(missing_ok=True)
@@ -137,6 +140,7 @@ def test_a_restore_waits_for_an_install_that_still_runs(lane: Lane) -> None:
     assert lane.see() == before
 
 
+@pytest.mark.slow
 def test_a_restore_ends_what_an_install_started_without_the_lock(lane: Lane) -> None:
     """A child of pip's does not inherit the lock; it is known by the group and the mark in its environment."""
     before = lane.see()
@@ -149,6 +153,7 @@ def test_a_restore_ends_what_an_install_started_without_the_lock(lane: Lane) -> 
     assert lane.see() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signal_number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_that_can_be_caught_rolls_back_by_itself(lane: Lane, signal_number: int) -> None:
     before = lane.see()

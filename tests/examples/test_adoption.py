@@ -28,6 +28,7 @@ def unnamed(make_world: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     return world, world.run("Nothing of the image is asked for.\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("image", ["cuda", "rocm"])
 def test_the_plan_of_the_gate_reaches_the_machine_and_is_proved_there(named: tuple[Any, Any], image: str) -> None:
     world, jobs = named
@@ -81,6 +82,7 @@ def test_checkout_then_patch_check_then_apply_then_install_and_the_project_last(
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("image", ["cuda", "rocm"])
 def test_nothing_named_and_the_install_does_not_run_and_the_stage_does(unnamed: tuple[Any, Any], image: str) -> None:
     world, jobs = unnamed

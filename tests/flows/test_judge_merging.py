@@ -227,6 +227,7 @@ def edited(source: random.Random, text: bytes, words: Sequence[bytes], first: in
     return b"".join(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_what_applies_is_what_git_apply_3way_makes(upstream: Upstream, seed: int, tmp_path: Path) -> None:
     source = random.Random(seed)

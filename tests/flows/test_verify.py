@@ -310,6 +310,7 @@ def test_the_planned_tree_committed_is_accepted_and_said(world: World) -> None:
     assert found.keys() == {"patches-committed"}
 
 
+@pytest.mark.slow
 def test_a_patch_that_changed_since_the_plan_is_red_though_the_machine_has_the_planned_tree(world: World) -> None:
     baseline = world.bake()
     world.install()
@@ -366,6 +367,7 @@ def test_a_private_folder_in_front_that_brings_another_stack_is_a_change(world: 
     ]
 
 
+@pytest.mark.slow
 def test_a_requirement_that_is_violated_since_the_install(world: World) -> None:
     baseline = world.bake()
     world.install("2.0", "torch<2.3", 'other>1; sys_platform == "never"')
@@ -412,6 +414,7 @@ def test_without_a_baseline_what_the_install_does_not_rebuild_stops(world: World
     assert world.errors(None) == []
 
 
+@pytest.mark.slow
 def test_a_submodule_that_moved_needs_a_rebuild(world: World) -> None:
     old, new = "1" * 40, "2" * 40
     git(world.lib, "checkout", "-q", "--force", "new")
@@ -431,6 +434,7 @@ def test_a_submodule_that_moved_needs_a_rebuild(world: World) -> None:
     assert "rebuild-when" not in world.found(baseline)
 
 
+@pytest.mark.slow
 def test_a_carried_patch_that_the_image_had_not_may_need_a_rebuild_too(world: World) -> None:
     baseline = world.bake()
     world.manifest_text = MANIFEST.replace('["csrc/**"]', '["python/**/core.py"]')
@@ -451,6 +455,7 @@ def test_a_file_that_the_old_commit_left_over_is_red(world: World) -> None:
     assert [one.path for one in found["untracked-files"].witnesses] == ["notes.txt"]
 
 
+@pytest.mark.slow
 def test_a_repository_that_cannot_be_read_is_proved_by_content(world: World) -> None:
     baseline = world.bake()
     world.install()
@@ -651,6 +656,7 @@ def test_byte_code_whose_source_has_gone_is_a_module_that_nobody_planned(world: 
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 
 
+@pytest.mark.slow
 def test_a_compiled_module_beside_its_tracked_source_is_red(world: World) -> None:
     baseline = world.bake()
     write(world.lib, {f"python/lib/heavy{SUFFIX}": "", "python/lib/core.cpython-30-x86_64-linux-gnu.so": ""})
@@ -676,6 +682,7 @@ def test_an_ignored_package_beside_a_tracked_module_goes_before_it(world: World)
 SPACE = {"python/space/core/__init__.py": "", "python/space/deep/leaf.py": "", ".gitignore": "__pycache__/\n"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("behind", [False, True])
 def test_a_namespace_whose_other_portion_has_the_same_package_is_red(world: World, behind: bool) -> None:
     baseline = world.bake()
@@ -721,6 +728,7 @@ INSTALLED = MANIFEST.replace(
 )
 
 
+@pytest.mark.slow
 def test_a_project_that_was_never_installed_is_red_though_the_image_had_none_either(world: World) -> None:
     baseline = replace(world.bake(), environment=tuple(one for one in world.bake().environment if one.name != "proj"))
     world.install()
@@ -763,6 +771,7 @@ def test_a_path_variable_of_the_caller_that_brings_another_copy_is_a_warning(wor
     assert f"{world.folder}/other" in verified.findings[1].message
 
 
+@pytest.mark.slow
 def test_an_install_that_was_skipped_leaves_the_version_of_before(world: World) -> None:
     baseline = world.bake()
     commit(world, {"python/pyproject.toml": '[project]\nname = "lib"\nversion = "1.1.0"\n'})
@@ -809,6 +818,7 @@ def test_the_rest_of_an_environment_that_did_not_change_is_proved(furnished: tup
     assert world.verify(baseline).findings == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "text", "rule"),
     [
@@ -860,6 +870,7 @@ def test_an_untracked_module_that_the_image_had_with_other_content_is_red(furnis
     assert [one.path for one in world.found(baseline)["untracked-module"].witnesses] == ["python/lib/local.py"]
 
 
+@pytest.mark.slow
 def test_what_the_named_distribution_brings_with_it_may_change(world: World) -> None:
     """An editable install by setuptools names its finder by the version, so that one goes and another comes."""
     finder = "import sys\nclass F:\n    def find_spec(*_):\n        return None\ndef install():\n    sys.meta_path.append(F)\n"
@@ -909,6 +920,7 @@ def nested(world: World) -> World:
     return world
 
 
+@pytest.mark.slow
 def test_a_planned_submodule_with_an_empty_folder_is_red(nested: World) -> None:
     baseline = nested.baseline
     nested.baked()

@@ -125,6 +125,7 @@ def test_renames_one_after_another_are_followed_to_where_the_file_is(lab: Any, l
     assert applies(lab, "p.patch")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [True, False], ids=["base named", "base from history"])
 @pytest.mark.parametrize("mode", ["", "old mode 100644\nnew mode 100755\n"])
 @pytest.mark.parametrize("moves", [True, False])

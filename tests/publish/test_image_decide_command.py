@@ -206,6 +206,7 @@ def test_a_tag_in_the_body_that_is_none_is_a_mistake(workflow: Workflow, tag: st
     assert found["error"]["where"] == "body:1:15"
 
 
+@pytest.mark.slow
 def test_a_schedule_has_an_age(workflow: Workflow) -> None:
     workflow.publish()
     event = {"schedule": "0 3 * * *", "repository": {"full_name": "o/proj"}}

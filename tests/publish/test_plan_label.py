@@ -172,6 +172,7 @@ def test_where_no_image_has_a_repository_nothing_that_speaks_http_is_imported(pr
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.slow
 def test_what_the_machine_has_must_be_the_baseline_that_was_planned_with(
     project: Project, stand_in: Any, tmp_path: Path
 ) -> None:

@@ -171,6 +171,7 @@ def test_no_answer_is_no_answer(stand_in: Any, answer: Any) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_server_that_takes_too_long_is_not_waited_for(stand_in: Any, answer: Any) -> None:
     stand_in.answers["/v2/"] = answer(delay=30)
     assert error(stand_in).code == "no-answer"
