@@ -101,6 +101,26 @@ def test_a_file_that_went_is_target_gone(hooked: Any) -> None:
     assert [one["path"] for one in row["references"]["found"]] == ["b.py"]
 
 
+def test_where_a_file_went_and_whether_it_fits_there_is_told(hooked: Any) -> None:
+    by = hooked.upstream.commit({"hook.py": None, "models/hook.py": HOOK}, "Move")
+    code, out, _ = hooked.run("why", "hooks.toml")
+    assert code == 1
+    assert "hook.py: is not there; one file has that name: models/hook.py, and the entries fit there" in out
+    assert f"changed   applies -> target-gone by {by[:12]}" in out
+    assert "took hook.py away, and moved it to models/hook.py (100 % alike)" in out
+    assert "its entries fit models/hook.py, the only file of that name: `file` would be that" in out
+
+
+def test_a_change_that_landed_and_moved_with_its_file_is_found_there(hooked: Any) -> None:
+    landed = A.replace("(args)\n", "(args, fast=True)\n")
+    hooked.carry({"docker/changes.toml": CHANGES.partition("\n\n")[0] + "\n"})
+    hooked.upstream.commit({"a.py": landed})
+    hooked.upstream.commit({"a.py": None, "lib/start.py": landed})
+    row = hooked.row("why", "changes.toml")
+    assert (row["state"], row["action"]) == ("target-gone", "by-hand")
+    assert "its change stands in lib/start.py, where its target went: look, then drop it" in row["grounds"]
+
+
 def test_a_new_text_that_always_stood_there_is_no_proof(lab: Any) -> None:
     """The old text was renamed, and what it would have become stands in another function."""
     lab.upstream.commit({"f.py": "def one():\n    return fast()\n\n\ndef two():\n    return slow()\n"})

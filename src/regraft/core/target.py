@@ -1,7 +1,7 @@
 """Whether a file that a patch edits is still there, and still a file."""
 
-from regraft.core.hunk_state import judge_hunks
 from regraft.core.patch_text import Section
+from regraft.core.section_fit import state_on
 from regraft.core.tree_view import LINK_LIMIT, View, canonical, kind_of, occupied
 from regraft.core.trees import LINK, Entry, printable, shown
 
@@ -45,11 +45,9 @@ def _hint(path: bytes, section: Section, view: View) -> str:
 def _whether_it_fits(path: bytes, section: Section, view: View) -> str:
     """Said of the only file with that name, where its content is here."""
     entry = view.entry(path)
-    content = view.blob(entry.oid) if entry is not None and entry.oid and section.hunks else None
+    changes = section.hunks or section.substitutions
+    content = view.blob(entry.oid) if entry is not None and entry.oid and changes else None
     if content is None:
         return ""
-    return (
-        ", and the hunks fit there"
-        if judge_hunks(content, section.hunks).state == "applies"
-        else ", and the hunks do not fit there"
-    )
+    fits = state_on(section, content) == "applies"
+    return f", and the {'hunks' if section.hunks else 'entries'} {'fit' if fits else 'do not fit'} there"

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from regraft.core.hunk_state import judge_hunks
 from regraft.core.objects import Commit
 from regraft.core.patch_health import Action, Advice
 from regraft.core.patch_history import Culprit, SeriesHistory, Turn
 from regraft.core.patch_verdict import some
 from regraft.core.plan import PatchState
 from regraft.core.references import References, in_paths, sorted_out, wanted
+from regraft.core.section_fit import state_on
 from regraft.core.trees import shown
 from regraft.core.versions import is_same
 from regraft.flows.patch_built import Built, Elsewhere
@@ -222,7 +222,7 @@ def moved_with(case: Case, index: int) -> list[str]:
         path = moved.get(section.old_path)
         there = source.version(tree, path) if path is not None else None
         content = source.blob(there.oid) if there is not None else None
-        if path is None or content is None or judge_hunks(content, section.hunks).state != "already-there":
+        if path is None or content is None or state_on(section, content) != "already-there":
             return []
         found.append(shown(path))
     return found

@@ -1,7 +1,7 @@
 """What is found by trying, for a patch that does not fit: behind another patch, without the earlier ones, at another path."""
 
-from regraft.core.hunk_state import judge_hunks
 from regraft.core.patch_verdict import judge_patch
+from regraft.core.section_fit import state_on
 from regraft.core.series_state import judge_series
 from regraft.core.tree_view import Overlay
 from regraft.core.trees import shown
@@ -40,7 +40,8 @@ def other_place(case: Case, index: int) -> str | None:
     """A rewritten header, where the only file of the same name is one that the hunks fit."""
     source, tree = case.upstream.source, case.tree
     for section in case.texts[index].sections:
-        if section.kind != "edit" or not section.hunks or source.version(tree, section.path) is not None:
+        changes = section.hunks or section.substitutions
+        if section.kind != "edit" or not changes or source.version(tree, section.path) is not None:
             continue
         leaf = section.path.rpartition(b"/")[2]
         alike = [one for one in source.listing(tree) if one.path.rpartition(b"/")[2] == leaf and one.kind == "blob"]
@@ -48,7 +49,9 @@ def other_place(case: Case, index: int) -> str | None:
             continue
         source.complete([alike[0].oid])
         content = source.blob(alike[0].oid)
-        if content is not None and judge_hunks(content, section.hunks).state == "applies":
+        if content is not None and state_on(section, content) == "applies":
             path = shown(alike[0].path)
+            if section.substitutions:
+                return f"its entries fit {path}, the only file of that name: `file` would be that"
             return f"the hunks fit {path}, the only file of that name; its header would be: --- a/{path} +++ b/{path}"
     return None
