@@ -149,3 +149,110 @@ def test_what_an_image_holds_keeps_a_patch_that_is_there_at_the_head(built: Any)
     code, _, said = built.run("drop", "p/a.patch", "--dry-run")
     assert code == 1
     assert "applies at the baseline of i" in said
+
+
+def take_out(lines: Lines) -> tuple[str, str]:
+    """A file before and after a change that only removes a line."""
+    before = lines(l20="debug(everything)")
+    return before, before.replace("debug(everything)\n", "")
+
+
+@pytest.fixture
+def removed(lab: Any, lines: Lines) -> Any:
+    """A plain diff that takes one line out. No file is known that it was made on, so no version can prove that it is there."""
+    before, after = take_out(lines)
+    lab.upstream.commit({"a.py": before, "b.py": "x\n"}, "Begin")
+    lab.carry({"p/fix.patch": without_names(lab.diff({"a.py": before}, {"a.py": after}))})
+    lab.fix = lab.upstream.commit({"a.py": after, "b.py": "y\n"}, "Take the debug line out (#7)")
+    return lab
+
+
+def test_a_commit_with_the_same_patch_id_for_the_file_proves_what_no_version_shows(removed: Any) -> None:
+    row = removed.row("why", "fix.patch")
+    assert (row["state"], row["action"]) == ("already-there", "drop")
+    assert (row["culprit"]["commit"], row["culprit"]["pull"]) == (removed.fix, 7)
+    assert f"{removed.fix[:12]} made the same change to it (patch-id " in row["reason"]
+    assert "nothing has taken it back since" in row["reason"]
+    assert removed.row("status")["state"] == "already-there"  # from what is remembered
+    [row] = removed.json("history", "--last", "100")
+    assert [(one["before"], one["after"], one["culprit"]["commit"]) for one in row["turns"]] == [
+        ("applies", "already-there", removed.fix)
+    ]
+
+
+def test_the_patch_id_in_the_reason_is_the_one_that_git_says(removed: Any) -> None:
+    diff = removed.upstream.git("diff-tree", "-p", f"{removed.fix}^", removed.fix, "--", "a.py")
+    said = removed.upstream.git("patch-id", "--stable", stdin=diff).decode()
+    assert f"(patch-id {said[:12]})" in removed.row("status")["reason"]
+
+
+def test_the_same_change_stays_there_while_other_lines_move_on(removed: Any, lines: Lines) -> None:
+    _, after = take_out(lines)
+    removed.upstream.commit({"a.py": "new\n" * 3 + after.replace("line 18", "edited")}, "Edit near it")
+    assert removed.row("status")["state"] == "already-there"
+    assert removed.row("status")["culprit"]["commit"] == removed.fix
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "back", "state"),
+    [
+        ("", "", True, "applies"),
+        ("line 21", "edited", True, "conflict"),
+        ("line 21\n", "debug(something)\nline 21\n", False, "conflict"),
+        ("line 19", "edited", False, "conflict"),
+        ("line 40\n", "line 40\ndebug(everything)\n", False, "conflict"),
+    ],
+)
+def test_a_later_revert_defeats_the_same_patch_id(  # noqa: PLR0917 - its parameters
+    removed: Any, lines: Lines, old: str, new: str, back: bool, state: str
+) -> None:
+    """Taken back whole, taken back and edited beside, another line in its place, its place rewritten, put elsewhere."""
+    before, after = take_out(lines)
+    removed.upstream.commit({"a.py": (before if back else after).replace(old, new)}, "Revert it")
+    removed.upstream.commit({"b.py": "z\n"}, "Something else")
+    row = removed.row("why", "fix.patch")
+    assert row["state"] == state
+    assert row["action"] != "drop"
+
+
+def test_a_fix_that_was_reverted_and_taken_once_more_is_there_by_the_later_commit(removed: Any, lines: Lines) -> None:
+    before, after = take_out(lines)
+    removed.upstream.commit({"a.py": before}, "Revert it")
+    again = removed.upstream.commit({"a.py": after}, "Take it again")
+    row = removed.row("status")
+    assert (row["state"], row["culprit"]["commit"]) == ("already-there", again)
+
+
+def test_a_commit_that_did_more_to_the_file_has_another_patch_id(lab: Any, lines: Lines) -> None:
+    before, after = take_out(lines)
+    lab.upstream.commit({"a.py": before}, "Begin")
+    lab.carry({"p/fix.patch": without_names(lab.diff({"a.py": before}, {"a.py": after}))})
+    lab.upstream.commit({"a.py": after.replace("line 3\n", "line three\n")}, "Take it out, and more")
+    row = lab.row("status")
+    assert row["state"] == "conflict"
+    assert "patch-id" not in row["reason"]
+
+
+def test_the_same_change_with_other_white_space_is_there(lab: Any, lines: Lines) -> None:
+    """Upstream indents by tabs, as git's patch-id does not see."""
+    tabs = lines(**{f"l{at}": f"\tcall({at})" for at in range(10, 30)})
+    spaces = tabs.replace("\t", "    ")
+    lab.upstream.commit({"a.py": tabs}, "Begin")
+    lab.carry({"p/fix.patch": lab.diff({"a.py": spaces}, {"a.py": spaces.replace("call(20)", "mended(20)")})})
+    assert lab.row("status")["state"] == "conflict"
+    fix = lab.upstream.commit({"a.py": tabs.replace("call(20)", "mended( 20 )")}, "Mend it")
+    row = lab.row("status")
+    assert (row["state"], row["culprit"]["commit"]) == ("already-there", fix)
+    lab.upstream.commit({"a.py": tabs.replace("call(20)", "other(20)")}, "Rewrite it")
+    assert lab.row("status")["state"] == "conflict"
+
+
+def test_the_same_change_within_a_merge_is_that_commits(lab: Any, lines: Lines) -> None:
+    before, after = take_out(lines)
+    base = lab.upstream.commit({"a.py": before, "b.py": "x\n"}, "Begin")
+    lab.carry({"p/fix.patch": without_names(lab.diff({"a.py": before}, {"a.py": after}))})
+    side = lab.upstream.commit({"a.py": after}, "Take it out", branch="side", parents=(base,))
+    main = lab.upstream.commit({"b.py": "y\n"}, "Go on")
+    lab.upstream.commit({"a.py": after}, "Merge side (#9)", parents=(main, side))
+    row = lab.row("status")
+    assert (row["state"], row["culprit"]["commit"], row["culprit"]["pull"]) == ("already-there", side, 9)

@@ -52,6 +52,31 @@ def mark(hunk: Hunk, landed: bytes) -> Mark | None:
     return Mark(landed, at, tuple(added), tuple(removed), old_side) if at and old_side not in text else None
 
 
+def mark_made(hunk: Hunk, landed: bytes) -> Mark | None:
+    """Of a hunk as a commit made it, at its own line (`core.patch_id.landed_hunks`); None where later versions could prove nothing.
+
+    It may only remove lines: then the lines around them, which are neighbours now, have to stay so.
+    """
+    text = _framed(landed)
+    added, removed, at = [], [], []
+    line, count = hunk.new_start - 1, landed.count(b"\n") + (not landed.endswith(b"\n"))
+    runs = list(_runs(hunk))
+    for number, (sign, lines) in enumerate(runs):
+        block = _block(lines)
+        beside = {one for one, _ in (*runs[max(number - 1, 0) : number], *runs[number + 1 : number + 2])}
+        if sign == b"+":
+            added.append((block, _count(block, text)))
+            at.append((line, line + len(lines)))
+        elif sign == b"-":
+            removed.append((block, _count(block, text)))
+            if b"+" not in beside:
+                at.append((line - 1, line + 1))
+        line += len(lines) if sign != b"-" else 0
+    old_side = _block([line for sign, lines in runs if sign != b"+" for line in lines])
+    whole = all(start >= 0 and end <= count for start, end in at)
+    return Mark(landed, tuple(at), tuple(added), tuple(removed), old_side) if whole and old_side not in text else None
+
+
 def followed(found: Mark, content: bytes | None) -> Mark | None:
     """The change in the next version of the file (None: it is gone); None where it is not proved to be whole there."""
     if content is None:

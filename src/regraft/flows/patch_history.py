@@ -58,7 +58,7 @@ def walk(  # noqa: PLR0913 - keyword-only but for what is judged where
         worlds.append(world)
         verdicts.append(series.judge(world).patches)
         progress(number + 1, len(versions))
-    verdicts = kept(texts, versions, verdicts, source)
+    verdicts = kept(texts, versions, verdicts, source, recall, engine)
     turns = culprits(series, versions, worlds, verdicts, source)
     now = together(texts, verdicts[0])
     patches = tuple(PatchHistory(now[number], turns[number]) for number in range(len(texts)))

@@ -4,38 +4,52 @@ What came in once and was never taken back is there, where the lines beside it m
 there as often before the commit that made it look so, is another one's: a twin function of which only the other was rewritten.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 
+import msgspec
 from msgspec import Struct
 
 from regraft.core.file_state import FileVerdict
 from regraft.core.history_walk import Moment
 from regraft.core.hunk_places import places, sides
 from regraft.core.hunk_state import HunkVerdict
-from regraft.core.landed import Mark, followed, mark
+from regraft.core.landed import Mark, followed, mark, mark_made
 from regraft.core.patch_history import Version
+from regraft.core.patch_id import file_patch_id, landed_hunks
+from regraft.core.patch_memo import Recall
 from regraft.core.patch_text import Hunk, PatchText, Section, Substitution
 from regraft.core.patch_verdict import PatchVerdict, folded
 from regraft.core.plan import PatchState
 from regraft.flows.ports import HistorySource
 
 REASON = "it came in with {}, and nothing has taken it back since, though the lines beside it moved on"
+SAME = "{} made the same change to it (patch-id {}), and nothing has taken it back since"
 BEFORE = "the history before"
 DOUBT = "its result stood there before {} changed the file"
 
 Verdicts = list[tuple[PatchVerdict, ...]]
 
 
-def kept(texts: Sequence[PatchText], versions: Sequence[Moment], verdicts: Verdicts, source: HistorySource) -> Verdicts:
-    """The verdicts on each version (newest first), mended."""
+def kept(  # noqa: PLR0913, PLR0917 - once, in `patch_history.walk`
+    texts: Sequence[PatchText],
+    versions: Sequence[Moment],
+    verdicts: Verdicts,
+    source: HistorySource,
+    recall: Recall | None = None,
+    engine: bytes = b"",
+) -> Verdicts:
+    """The verdicts on each version (newest first), mended. `recall` spares a later run what two versions had to be read for."""
     mended = list(verdicts)
     for number, text in enumerate(texts):
         for place, section in enumerate(text.sections if not text.problems else ()):
-            one = _Section(number, place, text, section, versions, mended, source)
+            one = _Section(number, place, text, section, versions, mended, source, recall, engine)
             if section.kind == "edit" and (section.hunks or section.substitutions):
                 one.doubt()
             if section.kind in ("edit", "rename") and _worth(number, place, mended):
                 one.follow()
+            if one.alone and _in_conflict(number, place, mended):
+                one.made()
     return mended
 
 
@@ -49,6 +63,8 @@ class _Section(Struct):
     versions: Sequence[Moment]
     mended: Verdicts
     source: HistorySource
+    recall: Recall | None
+    engine: bytes
 
     def doubt(self) -> None:
         """Takes hunks whose new side stands there for conflicts, where it stood as often in the version before it counted as there."""
@@ -100,11 +116,62 @@ class _Section(Struct):
             else:
                 marks = ()
 
+    @property
+    def alone(self) -> bool:
+        """Whether it is an edit, and the patch says nothing else of the file."""
+        return self.section.kind == "edit" and sum(one.path == self.section.path for one in self.text.sections) == 1
+
+    def made(self) -> None:
+        """Takes hunks for there where a commit made just this change to the file, and whose lines nothing has touched since.
+
+        That finds what no version shows: a hunk that only removes lines, one that came in with other white space.
+        """
+        marks: tuple[Mark | None, ...] = ()
+        reason, patch_id = "", file_patch_id(self.section)
+        for index in range(len(self.versions) - 1, -1, -1):  # oldest first
+            verdict, held, by = self._verdict(index), self._held(index), self.versions[index].by
+            if verdict is None or held is None or verdict.state not in ("conflict", "partial", "already-there"):
+                marks = ()
+            elif marks:
+                content = self.source.blob(held.oid)
+                marks = tuple(one and followed(one, content) for one in marks)
+            elif by is not None and self._held(index + 1) not in (None, held):
+                marks = self._made_by(index)
+                reason = SAME.format(by.called, patch_id[:12])
+            if not any(marks):
+                marks = ()
+            elif (
+                verdict
+                and verdict.state != "already-there"
+                and (better := _with_marks(verdict, marks, reason)) is not None
+            ):
+                self._replace(index, better)
+
+    def _made_by(self, index: int) -> tuple[Mark | None, ...]:
+        """A mark for each hunk, where the commit behind a version made them all and did nothing else to the file."""
+        new, old = self._held(index), self._held(index + 1)
+        if new is None or old is None or {new.mode[:3], old.mode[:3]} != {"100"}:
+            return ()
+        key = hashlib.sha256(
+            b"made\0" + self.engine + msgspec.msgpack.encode((self.section, old.oid, new.oid))
+        ).digest()
+        if self.recall is not None and self.recall.get(key) is not None:  # it did not
+            return ()
+        before, after = self.source.blob(old.oid), self.source.blob(new.oid)
+        if before is None or after is None:
+            return ()
+        hunks = landed_hunks(self.section, before, after)
+        if hunks is None and self.recall is not None:
+            self.recall.put(key, b"-")
+        return tuple(mark_made(hunk, after) for hunk in hunks or ())
+
     def _verdict(self, index: int) -> FileVerdict | None:
         files = self.mended[index][self.patch].files
         return files[self.place] if files else None
 
     def _held(self, index: int) -> Version | None:
+        if index >= len(self.versions):
+            return None
         return self.versions[index].view.get(self.section.path)
 
     def _replace(self, index: int, verdict: FileVerdict) -> None:
@@ -152,13 +219,19 @@ def _worth(number: int, place: int, verdicts: Verdicts) -> bool:
     return False
 
 
+def _in_conflict(number: int, place: int, verdicts: Verdicts) -> bool:
+    """Whether the file's change neither applies nor is there in some version."""
+    states = (patches[number].files[place].state for patches in verdicts if patches[number].files)
+    return any(state in ("conflict", "partial") for state in states)
+
+
 def _with_marks(verdict: FileVerdict, marks: Sequence[Mark | None], reason: str) -> FileVerdict | None:
     """The file's verdict with the hunks that are proved to have stayed; None where that changes nothing."""
     if len(marks) != len(verdict.hunks):
         return None
     hunks = tuple(
         HunkVerdict(hunk.index, hunk.line, "already-there", None, reason)
-        if hunk.state == "conflict" and found is not None
+        if hunk.state == "conflict" and found is not None and not (hunk.reason or "").startswith("ambiguous: it fits")
         else hunk
         for hunk, found in zip(verdict.hunks, marks, strict=True)
     )
