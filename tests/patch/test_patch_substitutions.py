@@ -76,10 +76,31 @@ def test_a_string_that_was_renamed_stops_and_is_named(hooked: Any) -> None:
     code, out, _ = hooked.run("why", "changes.toml")
     assert code == 1
     assert "reason    b.py: it is not there" in out
-    assert "declared in line 6); 1 of 2 files would fit" in out
+    assert "declared in line 6); 1 of 2 entries would fit" in out
     assert f"changed   applies -> conflict by {by[:12]}" in out
     assert "it rewrote b.py, line 2" in out
     assert "exact replacements and anchors are not carried over by a merge" in out
+
+
+def test_of_eight_strings_in_six_files_the_one_that_was_renamed_is_listed(lab: Any) -> None:
+    """https://github.com/eugr/spark-vllm-docker/pull/177"""
+    files = {f"f{number}.py": f"first_{number} = 1\nsecond_{number} = 2\n" for number in range(6)}
+    lab.upstream.commit(files)
+    strings = [(f"f{number}.py", f"first_{number} = 1") for number in range(6)]
+    strings += [("f0.py", "second_0 = 2"), ("f1.py", "second_1 = 2")]
+    entries = [f'[[replace]]\nfile = "{file}"\nold = "{old}"\nnew = "{old}0"\n' for file, old in strings]
+    lab.carry({"x.toml": "".join(entries)})
+    assert lab.row("status")["state"] == "applies"
+    lab.upstream.commit({"f1.py": "first_1 = 1\nother_1 = 2\n"})
+    row = lab.row("status")
+    assert [one["state"] for one in row["hunks"]].count("applies") == 7
+    assert [(one["file"], one["index"]) for one in row["hunks"] if one["state"] == "conflict"] == [("f1.py", 2)]
+    assert (row["state"], row["reason"]) == (
+        "conflict",
+        "f1.py: it is not there (replacement, entry 2 of 2, declared in line 29); 7 of 8 entries would fit",
+    )
+    code, _, _ = lab.run("status")
+    assert code == 1
 
 
 def test_the_first_commit_after_which_an_anchor_is_missing_is_found(hooked: Any) -> None:

@@ -281,9 +281,16 @@ def _reason(state: PatchState, files: Sequence[FileVerdict]) -> str | None:
     deciding = dict.fromkeys(
         f"{shown(one.path)}: {one.reason}" if one.reason else shown(one.path) for one in files if one.state == state
     )
+    return some(list(deciding), "; ") + _fitting(files)
+
+
+def _fitting(files: Sequence[FileVerdict]) -> str:
+    """How much of it would fit: files, or entries of what is no diff."""
+    hunks = [hunk for one in files for hunk in one.hunks]
+    if any(hunk.place is not None for hunk in hunks) and all(one.hunks for one in files):
+        return f"; {sum(hunk.state == 'applies' for hunk in hunks)} of {len(hunks)} entries would fit"
     fitting = sum(one.state == "applies" for one in files)
-    more = f"; {fitting} of {len(files)} files would fit" if fitting else ""
-    return some(list(deciding), "; ") + more
+    return f"; {fitting} of {len(files)} files would fit" if fitting else ""
 
 
 def some(texts: Sequence[str], separator: str = ", ") -> str:
