@@ -69,6 +69,32 @@ def test_an_old_text_at_several_places_is_ambiguous_unless_their_number_is_decla
     assert judged(both.content or b"", replace(LOAD.old, LOAD.new, 2)).state == "already-there"
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "now"),
+    [
+        (b"timeout=30", b"timeout=300", b"timeout=3000\n"),
+        (b"x = 1", b"x = 2", b"x = 10\n"),
+        (b"x = 1", b"x = 2", b"x = 25\n"),
+        (b"load(", b"preload(", b"unpreload(a)\n"),
+        (b"fast", b"slow", b"is_fast\n"),
+    ],
+)
+def test_a_part_of_a_longer_word_or_number_is_neither_replaced_nor_taken_for_the_new_text(
+    old: bytes, new: bytes, now: bytes
+) -> None:
+    assert judged(now, replace(old, new)).state == "conflict"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "now"),
+    [(b"MOST = 30", b"MOST = 90", b"AT_MOST = 30\n"), (b"30s", b"300s", b"30sec\n"), (b"a", b"-", b"bab\n")],
+)
+def test_a_word_that_goes_on_beside_what_stays_is_none_of_its_business(old: bytes, new: bytes, now: bytes) -> None:
+    made = judged(now, replace(old, new))
+    assert made.content == now.replace(old, new)
+    assert judged(made.content or b"", replace(old, new)).state == "already-there"
+
+
 def test_of_several_places_some_of_which_have_it_nothing_is_guessed() -> None:
     mixed = FILE + LOAD.new
     verdict = judged(mixed, replace(LOAD.old, LOAD.new, 2))
@@ -184,8 +210,8 @@ def test_what_could_not_be_told_afterwards_does_not_apply() -> None:
     assert judged(b"aabb\n", replace(b"ab", b"")).state == "conflict"
 
 
-SOME = st.text("ab\n ", max_size=12).map(str.encode)
-PIECE = st.text("ab\n ", min_size=1, max_size=3).map(str.encode)
+SOME = st.text("ab\n -", max_size=12).map(str.encode)
+PIECE = st.text("ab\n -", min_size=1, max_size=3).map(str.encode)
 
 
 @given(SOME, PIECE, st.text("abc\n ", max_size=4).map(str.encode), st.integers(1, 2))

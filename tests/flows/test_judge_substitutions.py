@@ -62,7 +62,7 @@ def declared(*entries: tuple[str, str, str], root: bytes = b"") -> PatchFile:
         ("f", "100644", b"a\nold\nb\n", b"a\nnew\nb\n"),
         ("bin/run", "100755", b"#!/bin/sh\nold\n", b"#!/bin/sh\nnew\n"),
         ("no newline", "100644", b"a\nold", b"a\nnew"),
-        ("within", "100644", b"x = bold(1)", b"x = bnew(1)"),
+        ("within", "100644", b"x = b.old(1)", b"x = b.new(1)"),
         ("crlf", "100644", b"a\r\nold\r\nb\r\n", b"a\r\nnew\r\nb\r\n"),
         ('d/sp ace \\ " ü.py', "100644", b"\xff\0old\0\n\n", b"\xff\0new\0\n\n"),
         ("\\ No end of file", "100644", b"-old\n+x\n\\ No end of file\n", b"-new\n+x\n\\ No end of file\n"),

@@ -7,7 +7,7 @@ replacement must be seen as there.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Literal
 
 from msgspec import Struct
@@ -83,7 +83,7 @@ def _landed_below(
             continue
         if verdicts[number].state == "conflict":
             found[number] = verdict
-        under = _with(under, _free(under, one.new, one.old), one.new, one.old)
+        under = _with(under, _made(under, one), one.new, one.old)
     return found
 
 
@@ -105,7 +105,7 @@ def _replaced(index: int, one: Substitution, text: bytes, given: bytes) -> tuple
     if len(_places(text, one.old)) > MOST:
         return _conflict(index, one, f"ambiguous: its old text stands at more than {MOST} places"), text
     old, removes = _free(text, one.old, one.new), one.new in one.old
-    new = [] if removes else _free(given, one.new, one.old)
+    new = [] if removes else _made(given, one)
     if len(old) == one.count and not _overlap(old, len(one.old)):
         if new:
             lines = _lines(given, new)
@@ -168,6 +168,25 @@ def _free(text: bytes, piece: bytes, other: bytes) -> list[int]:
         return found
     others, room = _places(text, other), len(other) - len(piece)
     return [at for at in found if bisect_right(others, at) == bisect_left(others, at - room)]
+
+
+def _made(text: bytes, one: Substitution) -> list[int]:
+    """The places of its new text, where what it changes does not go on as a longer word: 30 is not in 300."""
+    both = list(zip(one.old, one.new, strict=False))
+    begin = next((at for at, (old, new) in enumerate(both) if old != new), len(both))
+    ends = zip(reversed(one.old[begin:]), reversed(one.new[begin:]), strict=False)
+    open_end = any(old == new for old, new in islice(ends, 1))
+    return [
+        at
+        for at in _places(text, one.new)
+        if (begin or not _within_word(text, at)) and (open_end or not _within_word(text, at + len(one.new)))
+    ]
+
+
+def _within_word(text: bytes, at: int) -> bool:
+    return 0 < at < len(text) and all(
+        chr(byte).isalnum() or byte in b"_" or byte > 127 for byte in text[at - 1 : at + 1]
+    )
 
 
 def _overlap(places: Sequence[int], length: int) -> bool:
