@@ -6,6 +6,7 @@ there as often before the commit that made it look so, is another one's: a twin 
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import msgspec
 from msgspec import Struct
@@ -26,6 +27,7 @@ from regraft.flows.ports import HistorySource
 REASON = "it came in with {}, and nothing has taken it back since, though the lines beside it moved on"
 SAME = "{} made the same change to it (patch-id {}), and nothing has taken it back since"
 BEFORE = "the history before"
+PAIRS = 10_000  # of one section, that are remembered
 DOUBT = "its result stood there before {} changed the file"
 
 Verdicts = list[tuple[PatchVerdict, ...]]
@@ -127,7 +129,7 @@ class _Section(Struct):
         That finds what no version shows: a hunk that only removes lines, one that came in with other white space.
         """
         marks: tuple[Mark | None, ...] = ()
-        reason, patch_id = "", file_patch_id(self.section)
+        reason, others = "", _Others(self.section, self.recall, self.engine)
         for index in range(len(self.versions) - 1, -1, -1):  # oldest first
             verdict, held, by = self._verdict(index), self._held(index), self.versions[index].by
             if verdict is None or held is None or verdict.state not in ("conflict", "partial", "already-there"):
@@ -136,8 +138,8 @@ class _Section(Struct):
                 content = self.source.blob(held.oid)
                 marks = tuple(one and followed(one, content) for one in marks)
             elif by is not None and self._held(index + 1) not in (None, held):
-                marks = self._made_by(index)
-                reason = SAME.format(by.called, patch_id[:12])
+                marks = self._made_by(index, others)
+                reason = SAME.format(by.called, file_patch_id(self.section)[:12]) if marks else ""
             if not any(marks):
                 marks = ()
             elif (
@@ -146,23 +148,21 @@ class _Section(Struct):
                 and (better := _with_marks(verdict, marks, reason)) is not None
             ):
                 self._replace(index, better)
+        others.keep()
 
-    def _made_by(self, index: int) -> tuple[Mark | None, ...]:
+    def _made_by(self, index: int, others: "_Others") -> tuple[Mark | None, ...]:
         """A mark for each hunk, where the commit behind a version made them all and did nothing else to the file."""
         new, old = self._held(index), self._held(index + 1)
         if new is None or old is None or {new.mode[:3], old.mode[:3]} != {"100"}:
             return ()
-        key = hashlib.sha256(
-            b"made\0" + self.engine + msgspec.msgpack.encode((self.section, old.oid, new.oid))
-        ).digest()
-        if self.recall is not None and self.recall.get(key) is not None:  # it did not
+        if others.has(old, new):
             return ()
         before, after = self.source.blob(old.oid), self.source.blob(new.oid)
         if before is None or after is None:
             return ()
         hunks = landed_hunks(self.section, before, after)
-        if hunks is None and self.recall is not None:
-            self.recall.put(key, b"-")
+        if hunks is None:
+            others.add(old, new)
         return tuple(mark_made(hunk, after) for hunk in hunks or ())
 
     def _verdict(self, index: int) -> FileVerdict | None:
@@ -179,6 +179,44 @@ class _Section(Struct):
         files = row[self.patch].files
         changed = (*files[: self.place], verdict, *files[self.place + 1 :])
         self.mended[index] = (*row[: self.patch], folded(changed, self.text), *row[self.patch + 1 :])
+
+
+class _Others(Struct):
+    """Pairs of versions of a file between which another change was made than a section's: those need not be read again."""
+
+    section: Section
+    recall: Recall | None
+    engine: bytes
+    _key: bytes = b""
+    _pairs: set[bytes] | None = None
+    _fresh: bool = False
+
+    def has(self, old: Version, new: Version) -> bool:
+        return _pair(old, new) in self._known()
+
+    def add(self, old: Version, new: Version) -> None:
+        self._known().add(_pair(old, new))
+        self._fresh = True
+
+    def keep(self) -> None:
+        if self.recall is not None and self._fresh and len(self._known()) <= PAIRS:
+            self.recall.put(self._key, msgspec.msgpack.encode(sorted(self._known())))
+
+    def _known(self) -> set[bytes]:
+        if self._pairs is None:
+            self._pairs = set()
+            if self.recall is not None:
+                said = self.engine + msgspec.msgpack.encode(self.section)
+                self._key = hashlib.sha256(b"made\0" + said).digest()
+                data = self.recall.get(self._key)
+                with suppress(msgspec.DecodeError):
+                    self._pairs = msgspec.msgpack.decode(data, type=set[bytes]) if data is not None else set()
+        return self._pairs
+
+
+def _pair(old: Version, new: Version) -> bytes:
+    """Twelve bytes of each name: a forged collision could hide a proof, and never make one."""
+    return bytes.fromhex(old.oid[:24] + new.oid[:24])
 
 
 def _standing(hunk: Hunk | Substitution, oid: str | None, source: HistorySource) -> int:
