@@ -7,7 +7,16 @@ import pytest
 
 from regraft.core.manifest import Baked
 from regraft.core.manifest_reader import read_manifest
-from regraft.core.patch_address import PATTERN, PatchAddress, file_name, in_short, is_address, names_of, parse_address
+from regraft.core.patch_address import (
+    PATTERN,
+    PatchAddress,
+    file_name,
+    in_short,
+    is_address,
+    names_of,
+    next_address,
+    parse_address,
+)
 from regraft.errors import InputError
 
 HEX = "0123456789abcdef" * 4
@@ -108,6 +117,43 @@ def test_what_an_address_is_called() -> None:
     assert file_name(address) == "x.patch"
     assert in_short(address) == "https://example.org/a/x.patch?raw=1"
     assert names_of(address) == (address, "https://example.org/a/x.patch?raw=1", "x.patch")
+
+
+@pytest.mark.parametrize(
+    ("url", "target", "found"),
+    [
+        ("https://a.org/x/y.patch", "https://b.org/z?q", "https://b.org/z?q"),
+        ("https://a.org/x/y.patch", "z.patch", "https://a.org/x/z.patch"),
+        ("https://a.org/x/y.patch", "/z.patch", "https://a.org/z.patch"),
+        ("https://a.org/x", "//b.org/z", "https://b.org/z"),
+        ("http://127.0.0.1:80/x", "http://localhost:81/z", "http://localhost:81/z"),
+        ("http://127.0.0.1:80/x", "https://b.org/z", "https://b.org/z"),
+    ],
+)
+def test_where_a_server_may_send_us(url: str, target: str, found: str) -> None:
+    assert next_address(url, target) == found
+
+
+@pytest.mark.parametrize(
+    ("target", "why"),
+    [
+        ("", "which is no address"),
+        ("file:///etc/passwd", "which is no address"),
+        ("https://[::1", "which is no address"),
+        ("data:text/plain,x", "which is no address"),
+        ("http://b.org/z", "which is not https"),
+        ("ftp://b.org/z", "which is not https"),
+        ("https://127.0.0.1/z", "which is this machine"),
+        ("http://localhost:8080/z", "which is this machine"),
+        ("https://[::1]/z", "which is this machine"),
+        ("https://me:word@b.org/z", "an address with credentials"),
+        ("https://me:word@127.0.0.1/z", "an address with credentials"),
+    ],
+)
+def test_where_a_server_may_not_send_us(target: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why) as caught:
+        next_address("https://a.org/x.patch", target)
+    assert "word@" not in str(caught.value)
 
 
 def test_a_plan_that_names_no_address_is_not_followed() -> None:

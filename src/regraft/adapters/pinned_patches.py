@@ -4,19 +4,17 @@ CACHE/patches/sha256/HEX      the bytes, by their digest
 """
 
 from collections.abc import Mapping
-from urllib.parse import urljoin, urlsplit
 
 from regraft.adapters import files, http
 from regraft.adapters.cache_folder import own_folder
 from regraft.adapters.upstream_cache import cache_folder_of
 from regraft.core.hashing import sha256
-from regraft.core.patch_address import PatchAddress, parse_address
+from regraft.core.patch_address import PatchAddress, next_address, parse_address
 from regraft.errors import InputError, OutsideError, RegraftError
 
 REDIRECTS = 5
 
 _MOVED = frozenset({301, 302, 303, 307, 308})
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _HEADERS = {"user-agent": "regraft", "accept-encoding": "identity"}
 
 
@@ -77,27 +75,11 @@ class PinnedPatches:
             answer = http.send("GET", url, headers=_HEADERS, limit=limit, timeout=self._timeout)
             if answer.status not in _MOVED:
                 return answer
-            url = _next(url, answer.headers.get("location", ""))
+            try:
+                url = next_address(url, answer.headers.get("location", ""))
+            except ValueError as error:
+                raise OutsideError("redirect", str(error)) from None
         raise OutsideError("redirect", f"it leads from one address to the next more than {REDIRECTS} times")
-
-
-def _next(url: str, target: str) -> str:
-    """Where a server sends us. Never from the net to this machine's own servers, and never to plain http."""
-    try:
-        found = urljoin(url, target)
-        parts, before = urlsplit(found), urlsplit(url)
-        host, from_here = parts.hostname, before.hostname in _LOOPBACK
-    except ValueError:
-        host = None
-    if not target or host is None:
-        raise OutsideError("redirect", f"it leads to {target[:200]!r}, which is no address")
-    if host in _LOOPBACK and not from_here:
-        raise OutsideError("redirect", f"it leads to {target[:200]!r}, which is this machine")
-    if parts.scheme != "https" and not (parts.scheme == "http" and host in _LOOPBACK):
-        raise OutsideError("redirect", f"it leads to {target[:200]!r}, which is not https")
-    if "@" in parts.netloc:
-        raise OutsideError("redirect", "it leads to an address with credentials")
-    return found
 
 
 def _not_fetched(wanted: PatchAddress, why: str) -> OutsideError:

@@ -12,6 +12,8 @@ from regraft.core.manifest_shapes import Fault
 from regraft.core.objects import Sha256
 from regraft.core.patterns import regex
 
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
 SAYS = "https://host/name.patch#sha256=HEX"
 
 _HOST = r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?"
@@ -71,6 +73,29 @@ def address_fault(patch: str) -> Fault | None:
             "no-checksum",
         )
     return None if _ADDRESS.fullmatch(patch) else Fault("has no host, or no path", f"write {SAYS}")
+
+
+def next_address(url: str, target: str) -> str:
+    """Where a server at `url` sends us by `target`, its Location header. Raises ValueError for what is not followed: all but https,
+    credentials, and from elsewhere this machine's own servers, which only it may ask. Between those plain http will do.
+    """
+    from urllib.parse import urljoin, urlsplit  # noqa: PLC0415 - only where something is fetched
+
+    try:
+        found = urljoin(url, target)
+        parts, before = urlsplit(found), urlsplit(url)
+        host, here = parts.hostname, before.hostname in _LOOPBACK
+    except ValueError:
+        host = None
+    if not target or host is None:
+        raise ValueError(f"it leads to {target[:200]!r}, which is no address")
+    if "@" in parts.netloc:
+        raise ValueError("it leads to an address with credentials")
+    if host in _LOOPBACK and not here:
+        raise ValueError(f"it leads to {target[:200]!r}, which is this machine")
+    if parts.scheme != "https" and not (parts.scheme == "http" and host in _LOOPBACK):
+        raise ValueError(f"it leads to {target[:200]!r}, which is not https")
+    return found
 
 
 def names_of(patch: str) -> tuple[str, ...]:
