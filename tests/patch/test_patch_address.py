@@ -262,3 +262,16 @@ def test_drop_stops_where_a_dockerfile_still_fetches_it(lab: Any, web: Server, f
     assert address in (lab.project / "regraft.toml").read_text()
     assert lab.run("drop", "x.patch", "--leave-uses")[0] == 0
     assert address not in (lab.project / "regraft.toml").read_text()
+
+
+def test_what_is_said_of_other_patches_names_addresses_without_their_checksums(
+    lab: Any, web: Server, fix: str, lines: Lines
+) -> None:
+    """The second is made on the first, which does not fit."""
+    second = lab.diff({"a.py": lines(l20="mine")}, {"a.py": lines(l20="ours")})
+    carry(lab, web.put("/1.patch", fix), web.put("/2.patch", second))
+    lab.upstream.commit({"a.py": lines(l20="theirs")}, "Rewrite it")
+    code, out, _ = lab.run("why", "2.patch")
+    assert code == 1
+    assert f"judged on the tree without {web.url}/1.patch" in out
+    assert "sha256=" not in out

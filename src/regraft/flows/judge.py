@@ -78,7 +78,7 @@ def judge(
         if left_out:
             said.append(f"judged on the tree without {some(left_out)}, which does not fit")
         if one.state not in FITS:
-            left_out.append(printable(patch.path))
+            left_out.append(printable(patch.called))
             if lost := store.missing(sorted(_made_on([read], tracked))):
                 said.append(
                     f"{len(lost)} of the files that it was made on could not be had, and might show more ({lost[0][:12]})"

@@ -105,7 +105,7 @@ class Adviser(Struct):
             needed = "still needed: its change is not in the tree"
             return "refresh", (same, *moved, *(() if moved else (needed,)))
         if after := fits_after(case, index):
-            tried = [one for one in case.carrier.baked.patches if one not in (after, case.files[index].path)]
+            tried = [one.called for one in case.files if one.called not in (after, case.files[index].called)]
             not_after = f" (tried; not after {', '.join(tried[:SHOWN])})" if tried else " (tried)"
             return "by-hand", (f"it fits after {after}{not_after}: list it behind that one",)
         if without := fits_without(case, index):

@@ -258,7 +258,7 @@ def view_of(upstream: PatchUpstream, tree: Tree, texts: Sequence[PatchText], *, 
 def left_out(case: Case, index: int) -> list[str]:
     """The earlier patches of the series that do not fit: this one was judged on the tree without them."""
     return [
-        file.path
+        file.called
         for file, one in zip(case.files[:index], case.history.patches[:index], strict=True)
         if one.now.state not in FITS
     ]

@@ -6,6 +6,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from regraft.core.carried_text import read_change
+from regraft.core.patch_address import in_short
 from regraft.core.patch_read import LIMIT
 from regraft.core.patch_text import PatchText, Problem
 from regraft.core.quoting import quoted
@@ -24,6 +25,11 @@ class PatchFile(Struct, frozen=True):
     strip: int | None = None
     root: bytes = b""
     merges: bool = False
+
+    @property
+    def called(self) -> str:
+        """What people are told: an address without its checksum."""
+        return in_short(self.path)
 
 
 class GitReader(Protocol):

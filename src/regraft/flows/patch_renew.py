@@ -104,7 +104,7 @@ def broken_before(case: Case, index: int) -> str | None:
     touched = case.texts[index].touched
     for file, text, one in zip(case.files[:index], case.texts, case.history.patches, strict=False):
         if one.now.state not in FITS and text.touched & touched:
-            return file.path
+            return file.called
     return None
 
 

@@ -21,7 +21,7 @@ def fits_after(case: Case, index: int) -> str | None:
             continue
         overlay.put(first.results)
         if judge_patch(case.texts[index], overlay).state == "applies":
-            return case.files[number].path
+            return case.files[number].called
     return None
 
 
@@ -32,7 +32,7 @@ def fits_without(case: Case, index: int) -> str | None:
     if not index or judge_patch(text, view).state != "applies":
         return None
     touched = text.touched
-    earlier = [file.path for file, one in zip(case.files[:index], case.texts, strict=False) if one.touched & touched]
+    earlier = [file.called for file, one in zip(case.files[:index], case.texts, strict=False) if one.touched & touched]
     return earlier[-1] if earlier else None
 
 
