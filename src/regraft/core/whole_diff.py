@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 
+from regraft.core.patch_names import quoted_name
 from regraft.core.tree_view import Made, View
-
-_PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-+@")
 
 
 def whole_diff(results: Mapping[bytes, Made | None], view: View) -> bytes:
@@ -15,15 +14,11 @@ def whole_diff(results: Mapping[bytes, Made | None], view: View) -> bytes:
         if made is None or entry is None:
             continue
         old, new = view.content(entry), made.content
-        name = _quoted(path)
-        pieces.append(b'diff --git "a/%s" "b/%s"\n--- "a/%s"\n+++ "b/%s"\n' % (name, name, name, name))
+        before, after = quoted_name(b"a/" + path), quoted_name(b"b/" + path)
+        pieces.append(b"diff --git %s %s\n--- %s\t\n+++ %s\t\n" % (before, after, before, after))
         pieces.append(b"@@ -%s +%s @@\n" % (_range(old), _range(new)))
         pieces += (_lines(b"-", old), _lines(b"+", new))
     return b"".join(pieces)
-
-
-def _quoted(path: bytes) -> bytes:
-    return b"".join(b"%c" % byte if byte in _PLAIN else b"\\%03o" % byte for byte in path)
 
 
 def _range(text: bytes) -> bytes:
