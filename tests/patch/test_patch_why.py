@@ -310,3 +310,42 @@ def test_on_the_runner_each_of_the_three_annotates(
     assert code == 1
     assert "::error" in said
     assert (lab.root / "summary").read_text().startswith(f"### regraft patch {words[0]}\n")
+
+
+def test_lines_that_went_into_another_file_with_the_target_keep_the_patch(lab: Any) -> None:
+    """The commit that took the file away put all of it into one that nobody would call a rename: that is no dead patch."""
+    limits = "".join(f"setting_{at}: {at}\n" for at in range(30))
+    other = "".join(f"other_{at}: {at}\n" for at in range(200))
+    lab.upstream.commit({"limits_table.yaml": limits, "all.yaml": other}, "Begin")
+    changed = limits.replace("setting_10: 10\n", "setting_10: 99\n")
+    lab.carry({"p.patch": lab.diff({"limits_table.yaml": limits}, {"limits_table.yaml": changed})})
+    lab.upstream.commit({"limits_table.yaml": None, "all.yaml": other + limits}, "Merge the two")
+    row = lab.row("why", "p.patch")
+    assert (row["state"], row["action"]) == ("target-gone", "by-hand")
+    assert row["grounds"][0] == (
+        "most of the lines that it edits stand in all.yaml now; the hunks fit all.yaml; "
+        "its header would be: --- a/all.yaml +++ b/all.yaml"
+    )
+    lab.upstream.commit({"all.yaml": other}, "Take them away for good")
+    assert lab.row("why", "p.patch")["action"] == "drop"
+
+
+def test_a_function_that_went_into_another_class_keeps_the_patch(lab: Any) -> None:
+    """With other indentation and one line rewritten no hunk fits, and the code lives all the same."""
+    body = "def lane(args):\n" + "".join(f"    step_number_{at}(args)\n" for at in range(12))
+    lab.upstream.commit({"lanes.py": body, "core.py": "x = 1\n"}, "Begin")
+    lab.carry({"p.patch": lab.diff({"lanes.py": body}, {"lanes.py": body.replace("number_6(args)", "number_6(0)")})})
+    moved = "class All:\n" + "".join(f"    {line}\n" for line in body.replace("_5(args)", "_5()").splitlines())
+    lab.upstream.commit({"lanes.py": None, "core.py": f"x = 1\n{moved}"}, "One class for all")
+    row = lab.row("why", "p.patch")
+    assert (row["action"], row["grounds"][0]) == ("by-hand", "most of the lines that it edits stand in core.py now")
+
+
+def test_lines_that_every_file_has_say_nothing_of_where_a_target_went(lab: Any) -> None:
+    head = "import logging\nimport os\nimport sys\n\n"
+    others: dict[str, str | None] = {f"m{at}.py": f"{head}x = {at}\n" for at in range(12)}
+    lab.upstream.commit({"lanes.py": f"{head}rate_of_lanes = 1\n", **others}, "Begin")
+    changed = f"import json\n{head}rate_of_lanes = 1\n"
+    lab.carry({"p.patch": lab.diff({"lanes.py": f"{head}rate_of_lanes = 1\n"}, {"lanes.py": changed})})
+    lab.upstream.commit({"lanes.py": None}, "Remove it")
+    assert lab.row("why", "p.patch")["action"] == "drop"

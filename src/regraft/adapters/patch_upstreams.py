@@ -8,7 +8,7 @@ from typing import Self
 
 from regraft.adapters.git import At, Git
 from regraft.adapters.scratch_index import failure
-from regraft.adapters.tree_grep import grep
+from regraft.adapters.tree_grep import HITS, grep
 from regraft.adapters.upstream_cache import CachedUpstream, UpstreamCache
 from regraft.adapters.upstream_history import UpstreamHistory
 from regraft.adapters.verdict_memory import VerdictMemory, engine_digest
@@ -72,7 +72,7 @@ class PatchUpstream:
     def is_ancestor(self, old: Commit, new: Commit) -> bool:
         return self.store.is_ancestor(old, new)
 
-    def grep(self, tree: str, words: Sequence[bytes]) -> tuple[Hit, ...]:
+    def grep(self, tree: str, words: Sequence[bytes], most: int = HITS) -> tuple[Hit, ...]:
         """The lines of a tree's text files in which one of the words stands as a whole. No checkout.
 
         Raises OutsideError `missing-blobs`: not all files are here and the rest cannot be fetched.
@@ -80,7 +80,7 @@ class PatchUpstream:
         if not words:
             return ()
         self.source.complete({one.oid for one in self.source.listing(tree) if one.kind == "blob"})
-        return grep(self._git, self.store, tree, words)
+        return grep(self._git, self.store, tree, words, most)
 
     def pick(self, ref: Ref, place: Place, branch: str | None) -> tuple[str | None, Commit]:
         """The full name and the commit. Raises InputError as `resolve` does."""

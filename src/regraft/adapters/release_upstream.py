@@ -20,7 +20,7 @@ from regraft.adapters.object_store import ObjectStore
 from regraft.adapters.package_index import PackageIndex
 from regraft.adapters.release_repository import ReleaseRepository, ReleaseTree
 from regraft.adapters.scratch_index import ScratchIndex
-from regraft.adapters.tree_grep import grep
+from regraft.adapters.tree_grep import HITS, grep
 from regraft.adapters.verdict_memory import VerdictMemory, engine_digest
 from regraft.core.manifest import Package
 from regraft.core.objects import Blob, Commit, Tree
@@ -221,8 +221,8 @@ class ReleaseUpstream:
         """Whether the one is the lower version."""
         return self.source.by_name[old].parsed <= self.source.by_name[new].parsed
 
-    def grep(self, tree: str, words: Sequence[bytes]) -> tuple[Hit, ...]:
-        return grep(self._git, self.store, tree, words)
+    def grep(self, tree: str, words: Sequence[bytes], most: int = HITS) -> tuple[Hit, ...]:
+        return grep(self._git, self.store, tree, words, most)
 
 
 class ReleaseUpstreams:

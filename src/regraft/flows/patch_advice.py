@@ -18,7 +18,7 @@ from regraft.flows.patch_built import Built, Elsewhere
 from regraft.flows.patch_judging import Case, Judging, Progress, read_series
 from regraft.flows.patch_remarks import remarks
 from regraft.flows.patch_renew import Renewed, broken_before, moves, renew
-from regraft.flows.patch_trials import fits_after, fits_without, other_place
+from regraft.flows.patch_trials import fits_after, fits_without, lines_elsewhere, other_place
 
 FITS: tuple[PatchState, ...] = ("applies", "already-there")
 SHOWN = 3
@@ -75,10 +75,15 @@ class Adviser(Struct):
         gone = state == "target-gone"
         references = refer(case, index, gone=gone) if gone or self.thorough else None
         never = never_there(case, index) if gone else []
-        if gone and references is not None and not never and dead(case, index, references):
+        stand = lines_elsewhere(case, index) if gone else None
+        if gone and references is not None and not never and not stand and dead(case, index, references):
             ground = f"what it edits is gone, and nothing at {case.called(case.commit)} refers to it"
             return Advice("drop", (ground,), said, references)
         action, grounds = self._mend(case, index, state)
+        if stand and action == "by-hand":
+            grounds = (*grounds, stand)
+        elif stand and action == "pin":
+            action, grounds = "by-hand", (stand, *grounds)
         if gone and references is not None and references.found:
             found, at = len(references.found), case.called(case.commit)
             refers = f"{found} place{'s' if found > 1 else ''} at {at} still refer{'' if found > 1 else 's'} to what it edits"

@@ -66,8 +66,8 @@ class PatchUpstream(Protocol):
 
     def is_ancestor(self, old: Commit, new: Commit, /) -> bool: ...
 
-    def grep(self, tree: str, words: Sequence[bytes], /) -> Sequence[Hit]:
-        """The lines of a tree's text files in which one of the words stands as a whole."""
+    def grep(self, tree: str, words: Sequence[bytes], /, most: int = 2_000) -> Sequence[Hit]:
+        """The lines of a tree's text files in which one of the words stands as a whole: `most` of them."""
 
 
 class LookUp(Protocol):

@@ -1,11 +1,16 @@
 """What is found by trying, for a patch that does not fit: behind another patch, without the earlier ones, at another path."""
 
-from regraft.core.patch_verdict import judge_patch
+from collections.abc import Collection, Iterator, Mapping
+
+from regraft.core.lines_elsewhere import sought, stand_in
+from regraft.core.patch_verdict import judge_patch, some
 from regraft.core.section_fit import state_on
 from regraft.core.series_state import judge_series
 from regraft.core.tree_view import Overlay
 from regraft.core.trees import shown
 from regraft.flows.patch_judging import Case, view_of
+
+LINES = 20_000  # lines of a tree that are the same as one of the patch's; more are not read
 
 
 def fits_after(case: Case, index: int) -> str | None:
@@ -55,3 +60,34 @@ def other_place(case: Case, index: int) -> str | None:
                 return f"its entries fit {path}, the only file of that name: `file` would be that"
             return f"the hunks fit {path}, the only file of that name; its header would be: --- a/{path} +++ b/{path}"
     return None
+
+
+def lines_elsewhere(case: Case, index: int) -> str | None:
+    """Where most lines of a hunk stand whose own file is gone, with the header that the patch would have there if it fits."""
+    tree, source, text = case.tree, case.upstream.source, case.texts[index]
+    gone = [pair for pair in enumerate(text.sections) if source.version(tree, pair[1].old_path) is None]
+    wanted = sought(gone)
+    words = tuple(dict.fromkeys(line for one in wanted for line in one.lines))
+    found = stand_in(wanted, case.upstream.grep(tree, words, most=LINES))
+    if not found:
+        return None
+    names = some([shown(path) for path in sorted(found)])
+    return "; ".join([f"most of the lines that it edits stand in {names} now", *_fitting(case, index, found)][:2])
+
+
+def _fitting(case: Case, index: int, found: Mapping[bytes, Collection[int]]) -> Iterator[str]:
+    """What is to be said of those files in which the change of one of these sections fits, or is."""
+    source, sections = case.upstream.source, case.texts[index].sections
+    for path, numbers in sorted(found.items()):
+        there, name = source.version(case.tree, path), shown(path)
+        content = source.blob(there.oid) if there is not None else None
+        if content is None:
+            continue
+        for number in sorted(numbers):
+            state = state_on(sections[number], content)
+            if state == "already-there":
+                yield f"its change stands in {name}"
+            elif state == "applies" and sections[number].substitutions:
+                yield f"its entries fit there: `file` would be {name}"
+            elif state == "applies":
+                yield f"the hunks fit {name}; its header would be: --- a/{name} +++ b/{name}"
