@@ -165,6 +165,11 @@ def test_a_section_has_its_state(case: Case) -> None:
         assert dict(verdict.results) == BLANK
 
 
+def test_of_several_places_that_hold_what_is_deleted_the_first_by_name_is_told() -> None:
+    verdict = judged(DELETE, {"z": b"a\nb\n", "c": b"a\nb\n", "y": b"a\nb\n"})
+    assert "its content stands at c" in (verdict.reason or "")
+
+
 def test_hunks_are_counted_within_their_file_and_carry_their_line_of_the_patch() -> None:
     verdict = judged(EDIT, {"f": b"x\n" + LINES})
     assert [(one.index, one.line, one.state, one.offset) for one in verdict.hunks] == [(1, 3, "applies", 1)]

@@ -165,7 +165,7 @@ class _Judge(Struct, frozen=True):
         """Another path that holds what the patch deletes."""
         if not self.section.changes_content or not oid:
             return None
-        entries = (self.view.entry(path) for path in self.view.paths())
+        entries = (self.view.entry(path) for path in sorted(self.view.paths()))
         return next(
             (entry.path for entry in entries if entry is not None and oid_of(self.view, entry).startswith(oid)), None
         )

@@ -13,8 +13,9 @@ import msgspec
 from regraft.core.checkout_tree import object_hash
 from regraft.core.file_state import FileVerdict
 from regraft.core.history_view import HistoryView
-from regraft.core.patch_text import PatchText
+from regraft.core.patch_text import PatchText, Section
 from regraft.core.patch_verdict import PatchVerdict, judge_group, judge_patch
+from regraft.core.removal import blob_oid
 from regraft.core.series_state import SeriesVerdict, judge_series
 from regraft.core.tree_view import Made, Overlay, View
 
@@ -49,8 +50,8 @@ class Series:
         self._number = {id(text): number for number, text in enumerate(self.texts)}
         self._paths = [paths_of([text]) for text in self.texts]
         # A deletion is looked for under other names too, in whatever the other patches make.
-        deletes = any(section.kind == "delete" for text in self.texts for section in text.sections)
-        self._shared = frozenset(paths_of(self.texts)) if deletes else _shared(self._paths)
+        self._deleted = [deleted_in(text.sections) for text in self.texts]
+        self._shared = frozenset(paths_of(self.texts)) if any(self._deleted) else _shared(self._paths)
         self._patches: dict[object, PatchVerdict] = {}
         self._groups: dict[object, Sequence[FileVerdict]] = {}
         self._digest: bytes | None = None
@@ -74,15 +75,15 @@ class Series:
         return judge_series(self.texts, view, judge=self._patch)
 
     def _patch(self, text: PatchText, view: View) -> PatchVerdict:
-        paths = self._paths[self._number[id(text)]]
-        key = (id(text), self._state(paths, view))
+        number = self._number[id(text)]
+        key = (id(text), self._state(self._paths[number], self._deleted[number], view))
         found = self._patches.get(key)
         if found is None:
             found = self._patches[key] = judge_patch(text, view, judge=self._group)
         return found
 
-    def _state(self, paths: Sequence[bytes], view: View) -> tuple[object, ...]:
-        """All that judging these paths can depend on."""
+    def _state(self, paths: Sequence[bytes], deleted: frozenset[str], view: View) -> tuple[object, ...]:
+        """All that judging these paths can depend on. `deleted`: names of the blobs that are deleted there."""
         overlay, under = _layers(view)
         if not overlay:
             held: list[object] = list(map(under.known.get, paths))
@@ -96,7 +97,16 @@ class Series:
             for other, made in overlay.items()
             if any(other.startswith(path + b"/") or path.startswith(other + b"/") for path in absent)
         )
-        return (*held, under.extras, under.hints, tuple(related))
+        return (*held, under.extras, under.hints, tuple(related), self._twins(deleted, view))
+
+    def _twins(self, deleted: frozenset[str], view: View) -> tuple[bytes, ...]:
+        """Where else stands what is deleted: in files that other patches name, and as these leave them."""
+        if not deleted:
+            return ()
+        overlay, under = _layers(view)
+        held: dict[bytes, _Identity] = {**under.known, **{path: self._identity(view, path) for path in overlay}}
+        names = tuple(deleted)
+        return tuple(sorted(path for path, one in held.items() if one is not None and one[1].startswith(names)))
 
     def _identity(self, view: View, path: bytes) -> _Identity:
         entry = view.entry(path)
@@ -114,16 +124,17 @@ class Series:
     ) -> Sequence[FileVerdict]:
         sections = [text.sections[number] for number in group]
         paths = sorted({path for one in sections for path in (one.path, one.old_path)})
-        state = self._state(paths, view)
+        state = self._state(paths, deleted_in(sections), view)
         key = (id(text), group[0], state)
         found = self._groups.get(key)
         if found is None:
             under = _layers(view)[1]
             lasting = self._recall is not None and not (None in state and under.hints)  # a hint is about the whole tree
-            name = self._key(text, group, state, vacated) if lasting else None
+            shared = not self._shared.isdisjoint(paths)
+            name = self._key(text, group, state, vacated, shared=shared) if lasting else None
             found = self._recalled(name, under) if name is not None else None
             if found is None:
-                missed, found = self._fresh(text, group, view, vacated, shared=not self._shared.isdisjoint(paths))
+                missed, found = self._fresh(text, group, view, vacated, shared=shared)
                 self._keep(name, missed, found)
             self._groups[key] = found
         return found
@@ -158,15 +169,22 @@ class Series:
         return None if any(under.blob(name) is not None for name in found.missed) else found.files
 
     def _key(
-        self, text: PatchText, group: Sequence[int], state: tuple[object, ...], vacated: frozenset[bytes]
+        self,
+        text: PatchText,
+        group: Sequence[int],
+        state: tuple[object, ...],
+        vacated: frozenset[bytes],
+        *,
+        shared: bool,
     ) -> bytes:
+        """What is kept without content, since no other patch of the series asks for it, is nothing to another series that does."""
         place = (id(text), group[0])
         if place not in self._digests:
             sections = [text.sections[number] for number in group]
             said = _encoder.encode((sections, text.bare, text.merges, sorted(vacated)))
             self._digests[place] = hashlib.sha256(self._engine + said).digest()
         plain = [sorted(one) if isinstance(one, frozenset) else one for one in state]
-        return hashlib.sha256(self._digests[place] + _encoder.encode(plain)).digest()
+        return hashlib.sha256(self._digests[place] + _encoder.encode((shared, plain))).digest()
 
 
 def paths_of(texts: Iterable[PatchText]) -> tuple[bytes, ...]:
@@ -182,6 +200,13 @@ def paths_of(texts: Iterable[PatchText]) -> tuple[bytes, ...]:
             }
         )
     )
+
+
+def deleted_in(sections: Iterable[Section]) -> frozenset[str]:
+    """The names of the blobs that sections delete, or their beginnings: one that stands elsewhere may mean that the file was moved."""
+    deletions = (one for one in sections if one.kind == "delete")
+    names = (blob_oid(one.hunks, sha256=False) if one.hunks else one.old_oid or "" for one in deletions)
+    return frozenset(name for name in names if name)
 
 
 def _shared(paths: Sequence[Sequence[bytes]]) -> frozenset[bytes]:

@@ -7,11 +7,10 @@ from regraft.core.history_walk import Moment, moments
 from regraft.core.objects import Commit
 from regraft.core.partners import together
 from regraft.core.patch_history import PatchHistory, SeriesHistory
-from regraft.core.patch_memo import Recall, Series, paths_of
+from regraft.core.patch_memo import Recall, Series, deleted_in, paths_of
 from regraft.core.patch_state import fold_series
 from regraft.core.patch_text import PatchText, bases_of
 from regraft.core.patch_verdict import PatchVerdict
-from regraft.core.removal import blob_oid
 from regraft.core.trees import SUBMODULE, Entry
 from regraft.flows.patch_culprits import culprits
 from regraft.flows.patch_kept import kept
@@ -113,9 +112,7 @@ class Namesakes:
 
 def deleted_names(texts: Iterable[PatchText]) -> frozenset[str]:
     """The names of the blobs that patches delete: one that stands elsewhere means that the file was moved."""
-    sections = (section for text in texts if not text.problems for section in text.sections if section.kind == "delete")
-    names = (blob_oid(one.hunks, sha256=False) if one.hunks else one.old_oid or "" for one in sections)
-    return frozenset(name for name in names if name)
+    return deleted_in(section for text in texts if not text.problems for section in text.sections)
 
 
 def _needed(versions: Iterable[Moment]) -> dict[str, None]:
