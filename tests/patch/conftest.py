@@ -105,6 +105,11 @@ patches = [{listed}]
 """
         (self.project / "regraft.toml").write_text(manifest)
 
+    def track(self) -> None:
+        """Have the project in a repository of its own, as `drop` needs it."""
+        for words in (["init", "--quiet"], ["add", "-A"]):
+            subprocess.run(["git", *words], cwd=self.project, env=ENV, check=True)
+
     def run(self, *words: str) -> tuple[int, str, str]:
         """`regraft patch WORDS` in the project: exit code, standard output and error."""
         self.capsys.readouterr()

@@ -7,6 +7,8 @@ from msgspec.structs import replace
 from regraft.core.patch_text import PatchText, Section
 from regraft.core.patch_verdict import PatchVerdict
 from regraft.core.patterns import regex
+from regraft.core.plan import PatchState
+from regraft.core.series_state import FITS
 
 _TELLING = regex(rb"\w{3}")
 
@@ -67,18 +69,22 @@ def _within(lines: Sequence[bytes], block: Sequence[bytes]) -> bool:
     return any(tuple(block[at : at + size]) == tuple(lines) for at in range(len(block) - size + 1))
 
 
+def stuck_pairs(texts: Sequence[PatchText], states: Sequence[PatchState]) -> dict[int, int]:
+    """Of `partners`, those of which the earlier one does not fit: nothing is left to be put back."""
+    if not any(state not in FITS for state in states[:-1]):
+        return {}
+    pairs = partners(texts).items()
+    return {later: earlier for later, earlier in pairs if states[earlier] not in FITS and states[later] != "applies"}
+
+
 def together(texts: Sequence[PatchText], verdicts: Sequence[PatchVerdict]) -> tuple[PatchVerdict, ...]:
     """The verdicts on a series, where both say that they belong together: the one that does not fit, and what only takes it back."""
     said = list(verdicts)
-    stopped = [one.state not in ("applies", "already-there") for one in verdicts]
-    if not any(stopped[:-1]):
-        return tuple(verdicts)
-    for later, earlier in partners(texts).items():
-        if stopped[earlier] and verdicts[later].state != "applies":
-            back = f"it only puts back what patch {earlier + 1} of the series takes away, and that does not fit"
-            said[later] = _saying(said[later], f"{back}: drop both together")
-            forth = f"patch {later + 1} of the series only puts back what it takes away"
-            said[earlier] = _saying(said[earlier], f"{forth}: drop both together")
+    for later, earlier in stuck_pairs(texts, [one.state for one in verdicts]).items():
+        back = f"it only puts back what patch {earlier + 1} of the series takes away, and that does not fit"
+        said[later] = _saying(said[later], f"{back}: drop both together")
+        forth = f"patch {later + 1} of the series only puts back what it takes away"
+        said[earlier] = _saying(said[earlier], f"{forth}: drop both together")
     return tuple(said)
 
 

@@ -6,6 +6,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from regraft.core.objects import Commit
+from regraft.core.partners import stuck_pairs
 from regraft.core.patch_health import Action, Advice
 from regraft.core.patch_history import Culprit, SeriesHistory, Turn
 from regraft.core.patch_verdict import some
@@ -16,6 +17,7 @@ from regraft.core.trees import shown
 from regraft.core.versions import is_same
 from regraft.flows.patch_built import Built, Elsewhere
 from regraft.flows.patch_judging import Case, Judging, Progress, read_series
+from regraft.flows.patch_left import stopped_without
 from regraft.flows.patch_remarks import remarks
 from regraft.flows.patch_renew import Renewed, broken_before, moves, renew
 from regraft.flows.patch_trials import fits_after, fits_without, lines_elsewhere, other_place
@@ -71,7 +73,7 @@ class Adviser(Struct):
         if state == "unreadable":
             return Advice("by-hand", tuple(_unreadable(case, index)), said)
         if state == "already-there":
-            return Advice("drop", tuple(_landed(case, index)), said)
+            return Advice("drop", (*_landed(case, index), *self._others(case, index)), said)
         gone = state == "target-gone"
         references = refer(case, index, gone=gone) if gone or self.thorough else None
         never = never_there(case, index) if gone else []
@@ -100,6 +102,10 @@ class Adviser(Struct):
         if state == "partial":
             trim = "a part of it is there already and the rest still fits: take that part out of the patch"
             return "by-hand", (trim,)
+        if (partner := _partner(case, index)) is not None:
+            return "by-hand", (
+                f"it and {partner} only undo each other, and the first does not fit: drop both together",
+            )
         later = self.later(case, index)
         if later is not None:
             return self._rebuild(case, later)
@@ -157,6 +163,12 @@ class Adviser(Struct):
             older = f"the image holds {case.called(case.commit)}, which is older: rebuild the image"
             return "rebuild", (since, older)
         return "by-hand", (since, f"{case.called(case.commit)} is older: name a newer ref")
+
+    def _others(self, case: Case, index: int) -> Iterator[str]:
+        """What else has to go with a patch that has landed, or before it."""
+        for one in stopped_without(case, index, lambda left: left.deep_enough(self.progress)):
+            how = "drop that one first" if one.first else "they have to go together"
+            yield f"without it {one.called} would be {one.state}: {how}"
 
     def later(self, case: Case, index: int) -> Later | None:
         """Whether the patch, which does not fit here, fits at the head of the followed branch, of which this is an older commit,
@@ -244,6 +256,13 @@ def last_fit(case: Case, index: int) -> Commit | None:
 def culprit_line(culprit: Culprit) -> str:
     pull = f" (#{culprit.pull})" if culprit.pull is not None else ""
     return f"{culprit.called} {culprit.subject!r}{pull}"
+
+
+def _partner(case: Case, index: int) -> str | None:
+    """The other of two patches of which the later one only takes the earlier one back."""
+    pairs = stuck_pairs(case.texts, [one.now.state for one in case.history.patches])
+    other = next((one for pair in pairs.items() if index in pair for one in pair if one != index), None)
+    return None if other is None else case.files[other].called
 
 
 def _landed(case: Case, index: int) -> Iterator[str]:
