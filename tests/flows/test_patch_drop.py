@@ -344,6 +344,96 @@ def test_a_pattern_stands_for_nothing_where_the_other_patch_is_not_brought_there
 
 
 @pytest.mark.parametrize(
+    ("series", "run", "uses"),
+    [
+        ("a.patch\n", "RUN cd /dep && quilt push -a", 1),
+        ("# all of them\na.patch -p1\n\n", "RUN cd /dep && quilt push -a", 1),
+        ("a.patch\n", "RUN cd /dep && QUILT_PATCHES=p quilt --quiltrc=- push -a", 1),
+        ("a.patch\nb.patch\n", "RUN cd /dep && quilt push -a", 0),
+        ("a.patch\n", "RUN quilt push -a || test $? = 2", 0),
+        ("a.patch\n", "RUN echo quilt push", 0),
+        ("a.patch\n", "RUN apt-get install quilt && make", 0),
+    ],
+)
+def test_a_series_without_a_patch_is_a_use_where_quilt_pushes_it(series: str, run: str, uses: int) -> None:
+    files = {"p/a.patch": "diff\n", "p/series": series, "Dockerfile": f"FROM x\nCOPY p /dep/patches\n{run}\n"}
+    assert len(plan_drop("p/a.patch", Files(files), THERE).uses) == uses
+
+
+def uses_in(dockerfile: str, *others: str) -> list[str]:
+    files = {"p/a.patch": "diff\n", "Dockerfile": dockerfile, **dict.fromkeys(others, "x\n")}
+    return [one.text for one in plan_drop("p/a.patch", Files(files), THERE).uses]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "find /tmp/p -name '*.patch' -exec git -C /dep apply {} +",
+        "cd /tmp/p && ls && make -C /dep",
+        "cp -r /tmp/p /opt/applied && make",
+        "/usr/local/bin/apply-all /tmp/p/",
+        "apply-all --from=/tmp/p",
+        "for d in /tmp/p; do cd $d && ls; done",
+        "test -d /tmp/p && make",
+        "bash -c 'cd /tmp/p; make'",
+        "P=/tmp/p make",
+        "make > /tmp/p/log",
+        "<<EOF\ncd /tmp/p\nEOF",
+        '["ls", "/tmp/p"]',
+        "while ( ; do cd /tmp/p",
+    ],
+)
+@pytest.mark.parametrize("copy", ["COPY p/ /tmp/p/", "COPY p /tmp/p", "COPY p/a.patch /tmp/p/", "COPY . /tmp/"])
+def test_what_needs_a_folder_in_which_nothing_but_the_patch_was_is_a_use(copy: str, use: str) -> None:
+    line = "cd /tmp/p" if "EOF" in use else f"RUN {use}"
+    assert uses_in(f"FROM x\n{copy}\nRUN {use}\n") == [line]
+
+
+@pytest.mark.parametrize(
+    ("dockerfile", "use"),
+    [
+        ("FROM x AS a\nCOPY p /tmp/p\nFROM y\nCOPY --from=a /tmp/p /q\nRUN make\n", "COPY --from=a /tmp/p /q"),
+        ("FROM x AS a\nCOPY p /tmp/p\nFROM a\nRUN cd /tmp/p && make\n", "RUN cd /tmp/p && make"),
+        ("FROM x\nWORKDIR /w\nCOPY p fixes\nRUN cd fixes && make\n", "RUN cd fixes && make"),
+        ("FROM x\nCOPY p /q\nENV FIXES=/q\nRUN make\n", "ENV FIXES=/q"),
+        (
+            "FROM x\nRUN --mount=type=bind,source=p,target=/q cd /q && make\n",
+            "RUN --mount=type=bind,source=p,target=/q cd /q && make",
+        ),
+    ],
+)
+def test_so_is_what_another_stage_a_relative_path_or_a_mount_takes_from_it(dockerfile: str, use: str) -> None:
+    assert uses_in(dockerfile) == [use]
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "RUN rm -rf /tmp/p && make",
+        "RUN mkdir -p /tmp/p && cd /tmp/p && make",
+        "WORKDIR /tmp/p\nRUN ls /tmp/p",
+        "COPY other.txt /tmp/p/\nRUN ls /tmp/p",
+        "RUN if [ -d /tmp/p ]; then cd /tmp/p && make; fi",
+        "RUN echo /tmp/p",
+        "# /tmp/p",
+        "RUN ls /tmp/p2 /x/tmp/p",
+        "FROM y\nRUN ls /tmp/p",
+    ],
+)
+def test_a_folder_that_is_made_otherwise_or_asked_for_first_is_no_matter(rest: str) -> None:
+    assert uses_in(f"FROM x\nCOPY p/ /tmp/p/\n{rest}\n", "other.txt") == []
+
+
+def test_a_folder_that_another_patch_is_in_is_there() -> None:
+    assert uses_in("FROM x\nCOPY p/ /tmp/p/\nRUN ls /tmp/p\n", "p/b.patch") == []
+
+
+@pytest.mark.parametrize("folder", ["/", "/tmp/", "/srv/engine/"])
+def test_one_file_beside_what_the_base_image_has_takes_no_folder_with_it(folder: str) -> None:
+    assert uses_in(f"FROM x\nCOPY p/a.patch {folder}\nRUN cd {folder} && make\n") == []
+
+
+@pytest.mark.parametrize(
     ("path", "text", "uses"),
     [
         ("Dockerfile", 'FROM x\nCOPY p/a.patch /p/\nRUN bash -c "git apply /p/a.patch"\n', [3]),

@@ -7,6 +7,7 @@ from msgspec import Struct, field
 
 from regraft.core.dockerfile_text import Dockerfile, Instruction, Word, read_dockerfile
 from regraft.core.drop_command import judge_command
+from regraft.core.drop_folders import emptied, folder_uses, for_the_patch
 from regraft.core.drop_layout import Layout
 from regraft.core.drop_records import left_empty, may_record
 from regraft.core.drop_shell import cut_shell
@@ -28,10 +29,14 @@ class _Stage(Struct):
 
 
 class _Part(Struct, frozen=True):
-    """What goes of one instruction, and the patterns in it that stay."""
+    """What goes of one instruction, and the patterns in it that stay; folders of the image that it brings no more, and mounts of
+    folders that are there no more.
+    """
 
     spans: tuple[Span, ...] = ()
     globs: tuple[Span, ...] = ()
+    emptied: tuple[str, ...] = ()
+    mounts: tuple[Span, ...] = ()
 
 
 def cut_dockerfile(data: bytes, path: str, target: Target) -> FileCut:
@@ -48,7 +53,13 @@ def cut_dockerfile(data: bytes, path: str, target: Target) -> FileCut:
     foreign = (
         bool(target.namesakes) and not reader.brings and target.path.encode("utf-8", "surrogateescape") not in data
     )
-    return FileCut(tuple(merged(span for spans in cuts.values() for span in spans)), globs, foreign=foreign)
+    whole = {index for index, spans in cuts.items() if read.instructions[index].span in spans}
+    gone = {index: part.emptied for index, part in parts.items() if part.emptied and (index in whole or not part.spans)}
+    needs = [*folder_uses(read, cuts, gone)] if gone else []
+    needs += [span for index, part in parts.items() if index not in whole for span in part.mounts]
+    return FileCut(
+        tuple(merged(span for spans in cuts.values() for span in spans)), globs, foreign=foreign, needs=tuple(needs)
+    )
 
 
 def _scripts(read: Dockerfile, cuts: Mapping[int, Sequence[Span]]) -> Iterator[tuple[int, bytes, list[Span] | None]]:
@@ -155,7 +166,7 @@ class _Reader:
         origin = next((flag.text[7:] for flag in instruction.flags if flag.text.startswith("--from=")), None)
         goal = _plain(last.text, instruction)
         folder = goal.endswith("/") or goal in (".", "..") or len(sources) > 1
-        gone, globs = [], []
+        gone, globs, lost = [], [], list[str]()
         for index, word in enumerate(sources):
             text = _plain(word.text, instruction)
             found = [*(self._in_context(text) if origin is None else self._in_stage(text, origin))]
@@ -163,15 +174,24 @@ class _Reader:
             for below, goes in found:
                 landed = landing(resolved(self._stage.folder, goal), below or self._target.name, folder=folder or bool(below))  # fmt: skip
                 self._stage.places.update(landed)
+                lost += self._emptied(resolved(self._stage.folder, goal), below, goes=goes, folder=folder)
                 if goes:
                     gone.append(index)
                 elif "*" in text or "?" in text:
                     globs.append(word.span)
         if not gone:
-            return _Part((), tuple(globs))
+            return _Part((), tuple(globs), tuple(lost))
         if len(gone) == len(sources):
-            return _Part((instruction.span,))
+            return _Part((instruction.span,), (), tuple(lost))
         return _Part(tuple(self._words(instruction, gone)), tuple(globs))
+
+    def _emptied(self, goal: str, below: str, *, goes: bool, folder: bool) -> Iterator[str]:
+        """The folder in the image that is not there when the patch is not."""
+        if below:
+            found = emptied(self._target, below, goal, whole=goes)
+            yield from () if found is None else (found,)
+        elif goes and folder and for_the_patch(goal):
+            yield goal
 
     def _in_context(self, text: str) -> Iterator[tuple[str, bool]]:
         """(path below the goal, or "" for its own name; whether the source goes) where a source brings the patch."""
@@ -224,7 +244,7 @@ class _Reader:
 
     def _run(self, instruction: Instruction) -> _Part:
         where = self._where()
-        mounted = self._mounts(instruction, where)
+        mounted, missing = self._mounts(instruction, where)
         part = _Part()
         if instruction.strings is not None:
             part = self._exec(instruction, instruction.strings, where)
@@ -235,12 +255,12 @@ class _Reader:
         self._stage.places |= {place for place in where.places if not place.startswith("$") or "/" in place}
         self._stage.made |= where.made
         if part.spans and instruction.span not in part.spans:
-            return _Part((*part.spans, *mounted), part.globs)
-        return part
+            return _Part((*part.spans, *mounted), part.globs, (), tuple(missing))
+        return part if part.spans else _Part((), part.globs, (), tuple(missing))
 
-    def _mounts(self, instruction: Instruction, where: Where) -> list[Span]:
-        """Bind mounts that bring the patch; the flags of those that bring nothing else."""
-        found = []
+    def _mounts(self, instruction: Instruction, where: Where) -> tuple[list[Span], list[Span]]:
+        """The flags of bind mounts that bring the patch alone; those of the mounts of a folder that is not there without it."""
+        found, missing = list[Span](), list[Span]()
         before = instruction.span.start + len(instruction.keyword)
         for flag in instruction.flags:
             options = dict(one.partition("=")[::2] for one in flag.text.removeprefix("--mount=").split(","))
@@ -250,10 +270,10 @@ class _Reader:
                 for below, goes in self._in_context(source):
                     place = resolved(self._stage.folder, goal)
                     where.places.add(f"{place}/{below}" if below else place)
-                    if goes and not below:
-                        found.append(Span(before, flag.span.stop))
+                    if goes:
+                        (missing if below else found).append(flag.span if below else Span(before, flag.span.stop))
             before = flag.span.stop
-        return found
+        return found, missing
 
     def _exec(self, instruction: Instruction, strings: Sequence[Word], where: Where) -> _Part:
         words = tuple(ShellWord(word.span, word.text) for word in strings)

@@ -1,7 +1,7 @@
 """Which spans of a project's files go with a patch, and which mentions of it are left for a reader."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -11,7 +11,7 @@ from regraft.core.drop_lists import cut_manifest, cut_series
 from regraft.core.drop_records import left_empty, may_record
 from regraft.core.drop_shell import cut_shell
 from regraft.core.drop_target import PROJECT, UNKNOWN, Target, Where
-from regraft.core.drop_uses import uses_of
+from regraft.core.drop_uses import quilt_runs, uses_of
 from regraft.core.drop_values import FileCut, Mention, MentionKind
 from regraft.core.drop_workflow import cut_workflow
 from regraft.core.patterns import regex
@@ -81,13 +81,20 @@ def _cut_script(data: bytes, target: Target) -> FileCut:
     return FileCut(cut.spans, cut.globs, empty=cut.whole)
 
 
+def find_quilt(path: str, before: bytes, after: bytes, cut: FileCut, target: Target) -> list[Mention]:
+    """What runs quilt over a series in which no patch is left."""
+    found = quilt_runs(kind_of(path, before, target), after)
+    return [*_mentions([(at, "use") for at in found], path, before, after, cut)]
+
+
 def find_mentions(path: str, before: bytes, after: bytes, cut: FileCut, target: Target) -> list[Mention]:
     """Every reference to the patch that is left in a file, by its path or its name, and every pattern that may match it."""
     name = target.name.encode("utf-8", "surrogateescape")
     patterns = [Span(*(_moved(at, cut.spans) for at in one)) for one in cut.globs]
-    if name not in after and not patterns:
+    needs = [Span(*(_moved(at, cut.spans) for at in one)) for one in cut.needs]
+    if name not in after and not patterns and not needs:
         return []
-    places, old = Places(after), Places(before)
+    places = Places(after)
     kind = kind_of(path, before, target)
     fed = _fed(path, after, patterns, target) if patterns else set()
     found: list[tuple[int, MentionKind]] = [(one.start, "pattern" if one in fed else "use") for one in patterns]
@@ -97,13 +104,20 @@ def find_mentions(path: str, before: bytes, after: bytes, cut: FileCut, target: 
             (at, "use" if any(one.start <= at < one.stop for one in uses) else "text")
             for at in _named(after, name, target)
         ]
-    mentions = []
-    for at, what in sorted(found):
+    told = {places.of(at)[0] for at, _ in found}
+    found += [(one.start, "use") for one in needs if places.of(one.start)[0] not in told]
+    return [*_mentions(found, path, before, after, cut)]
+
+
+def _mentions(
+    found: Iterable[tuple[int, MentionKind]], path: str, before: bytes, after: bytes, cut: FileCut
+) -> Iterator[Mention]:
+    places, old = Places(after), Places(before)
+    for at, what in sorted(dict.fromkeys(found)):
         line, column = places.of(at)
         text = places.line(line).decode("utf-8", "replace")
         was, _ = old.of(_unmoved(at, cut.spans))
-        mentions.append(Mention(path, line, column, what, _window(text, column), was))
-    return mentions
+        yield Mention(path, line, column, what, _window(text, column), was)
 
 
 def _fed(path: str, data: bytes, patterns: Sequence[Span], target: Target) -> set[Span]:

@@ -55,13 +55,13 @@ def _tables(value: Any) -> list[tuple[str, dict[str, Any]]]:
 def cut_series(data: bytes, path: str, target: Target) -> FileCut:
     """The lines of a quilt series that name the patch; names are relative to the series' folder."""
     folder = posixpath.dirname(path)
-    spans, at = [], 0
+    spans, at, others = [], 0, False
     for line in data.splitlines(keepends=True):
         name = line.split(b"#", 1)[0].split()
-        if (
-            name
-            and posixpath.normpath(posixpath.join(folder, name[0].decode("utf-8", "surrogateescape"))) == target.path
-        ):
-            spans.append(Span(at, at + len(line)))
+        if name:
+            own = posixpath.normpath(posixpath.join(folder, name[0].decode("utf-8", "surrogateescape"))) == target.path
+            others = others or not own
+            if own:
+                spans.append(Span(at, at + len(line)))
         at += len(line)
-    return FileCut(tuple(merged(spans)))
+    return FileCut(tuple(merged(spans)), empty=bool(spans) and not others)

@@ -12,6 +12,7 @@ from regraft.core.spans import Span
 _USES = frozenset({"COPY", "ADD", "RUN", "ENV", "ARG", "CMD", "ENTRYPOINT"})
 _TALK = frozenset({"echo", "printf"})
 _COMMENT = regex(rb"(?:^|[ \t])#[^\n]*", 8)  # MULTILINE
+_QUILT = regex(rb"(?<![\w./-])quilt\b[^\n;&|]*\bpush\b(?![^\n]*\|\|)")
 _QUOTES = (b"'", b'"', b"`")
 
 
@@ -30,6 +31,13 @@ def uses_of(kind: str, data: bytes) -> list[Span]:
             return []
         case _:
             return [*_without(Span(0, len(data)), _comments(data, Span(0, len(data))))]
+
+
+def quilt_runs(kind: str, data: bytes) -> Iterator[int]:
+    """Where `quilt push` runs, which ends with 2 where the series is empty, and nothing on its line catches that."""
+    spans = uses_of(kind, data) if b"quilt" in data and kind != "text" else []
+    for span in spans:
+        yield from (match.start() for match in _QUILT.finditer(data, span.start, span.stop))
 
 
 def _run(one: Instruction, data: bytes) -> Iterator[Span]:

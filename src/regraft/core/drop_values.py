@@ -13,12 +13,14 @@ class FileCut(Struct, frozen=True):
     """What goes of one file, in order and apart. `globs` are the patterns in it that may stand for the patch, and stay.
 
     `foreign`: the file has another patch of the same name, and this one not at all. `empty`: nothing of use is left in it.
+    `needs`: what stays although it needs a folder in which nothing but the patch was.
     """
 
     spans: tuple[Span, ...] = ()
     globs: tuple[Span, ...] = ()
     foreign: bool = False
     empty: bool = False
+    needs: tuple[Span, ...] = ()
 
 
 class Evidence(Struct, frozen=True):

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from regraft.core.drop_edits import cut_file, find_mentions, kind_of
+from regraft.core.drop_edits import cut_file, find_mentions, find_quilt, kind_of
 from regraft.core.drop_target import Target
 from regraft.core.drop_values import Change, Drop, Evidence, FileCut, Mention
 from regraft.core.manifest import Manifest
@@ -72,6 +72,7 @@ def plan_drop(patch: str, files: TrackedFiles, proof: Proof | None, manifest: Ma
     changes: list[Change] = []
     mentions: list[Mention] = []
     cuts: dict[str, FileCut] = {}
+    quilt: list[Mention] = []
     digest = b""
     read = 0
     for name, data in files.each(tracked, FILE_LIMIT):
@@ -88,7 +89,10 @@ def plan_drop(patch: str, files: TrackedFiles, proof: Proof | None, manifest: Ma
             changes.append(Change(name, data, after, lines))
         cuts[name] = cut
         mentions += [] if b"\0" in data[:8000] else find_mentions(name, data, after, cut, target)
+        quilt += find_quilt(name, data, after, cut, target)
     changes.append(Change(path, digest, None))
+    if any(cut.empty and kind_of(name, b"", target) == "series" for name, cut in cuts.items()):
+        mentions += quilt
     uses = tuple(one for one in mentions if one.kind == "use" and kind_of(one.path, b"", target) != "manifest")
     sha256 = Sha256(hashlib.sha256(digest).hexdigest())
     drop = Drop(patch, sha256, evidence, proof is not None, tuple(changes), tuple(mentions), uses=uses)
