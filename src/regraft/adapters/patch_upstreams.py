@@ -8,12 +8,12 @@ from typing import Self
 
 from regraft.adapters.git import At, Git
 from regraft.adapters.scratch_index import failure
-from regraft.adapters.tree_grep import HITS, grep
+from regraft.adapters.tree_grep import HITS, grep, grep_others
 from regraft.adapters.upstream_cache import CachedUpstream, UpstreamCache
 from regraft.adapters.upstream_history import UpstreamHistory
 from regraft.adapters.verdict_memory import VerdictMemory, engine_digest
 from regraft.core.manifest import Dependency
-from regraft.core.objects import Blob, Commit, parse_commit
+from regraft.core.objects import Blob, Commit, Tree, parse_commit
 from regraft.core.references import Hit
 from regraft.core.refs import HashRef, NameRef, PullRef, Ref
 from regraft.core.repository_url import public
@@ -72,7 +72,7 @@ class PatchUpstream:
     def is_ancestor(self, old: Commit, new: Commit) -> bool:
         return self.store.is_ancestor(old, new)
 
-    def grep(self, tree: str, words: Sequence[bytes], most: int = HITS) -> tuple[Hit, ...]:
+    def grep(self, tree: Tree, words: Sequence[bytes], most: int = HITS) -> tuple[Hit, ...]:
         """The lines of a tree's text files in which one of the words stands as a whole. No checkout.
 
         Raises OutsideError `missing-blobs`: not all files are here and the rest cannot be fetched.
@@ -81,6 +81,10 @@ class PatchUpstream:
             return ()
         self.source.complete({one.oid for one in self.source.listing(tree) if one.kind == "blob"})
         return grep(self._git, self.store, tree, words, most)
+
+    def grep_others(self, tree: Tree, words: Sequence[bytes]) -> tuple[tuple[Hit, ...], int]:
+        """The same in what is no text, and how many such files were not looked into. After `grep`, which brings what is missing."""
+        return grep_others(self._git, self.store, tree, words)
 
     def pick(self, ref: Ref, place: Place, branch: str | None) -> tuple[str | None, Commit]:
         """The full name and the commit. Raises InputError as `resolve` does."""

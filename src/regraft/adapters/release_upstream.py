@@ -20,7 +20,7 @@ from regraft.adapters.object_store import ObjectStore
 from regraft.adapters.package_index import PackageIndex
 from regraft.adapters.release_repository import ReleaseRepository, ReleaseTree
 from regraft.adapters.scratch_index import ScratchIndex
-from regraft.adapters.tree_grep import HITS, grep
+from regraft.adapters.tree_grep import HITS, grep, grep_others
 from regraft.adapters.verdict_memory import VerdictMemory, engine_digest
 from regraft.core.manifest import Package
 from regraft.core.objects import Blob, Commit, Tree
@@ -221,8 +221,11 @@ class ReleaseUpstream:
         """Whether the one is the lower version."""
         return self.source.by_name[old].parsed <= self.source.by_name[new].parsed
 
-    def grep(self, tree: str, words: Sequence[bytes], most: int = HITS) -> tuple[Hit, ...]:
+    def grep(self, tree: Tree, words: Sequence[bytes], most: int = HITS) -> tuple[Hit, ...]:
         return grep(self._git, self.store, tree, words, most)
+
+    def grep_others(self, tree: Tree, words: Sequence[bytes]) -> tuple[tuple[Hit, ...], int]:
+        return grep_others(self._git, self.store, tree, words)
 
 
 class ReleaseUpstreams:

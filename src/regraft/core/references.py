@@ -1,11 +1,13 @@
 """What may still refer to the files that a patch edits: which words to look for, and which finds count."""
 
+import posixpath
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
+from regraft.core.comment_lines import is_comment
 from regraft.core.patch_text import Section
 from regraft.core.patterns import regex
 
@@ -15,12 +17,16 @@ DISTINCT = 8  # characters of a symbol that is looked for by itself
 
 Kind = Literal["path", "module", "name", "symbol"]
 
-_SYMBOL = regex(rb"(?:async +)?(?:def|class|struct|enum|fn|func|#define) +([A-Za-z_]\w*)")
+_SYMBOL = regex(
+    rb"(?:(?:export|default|pub|public|static|abstract|final|async) +)*"
+    rb"(?:def|class|struct|enum|union|trait|interface|fn|func|function|#\s*define)\s+([A-Za-z_]\w*)"
+)
+_CONSTANT = regex(rb"([A-Z][A-Z0-9]*_[A-Z0-9_]*)\s*(?::[^=\n]+)?=(?!=)")  # of a module: it begins its line
+_HUMPS = regex(rb"[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*")
 _WORD = regex(rb"[A-Za-z0-9_][\w.-]*")
 _PROSE = regex(
     rb"(?i)(?:.*/)?(?:.*\.(?:md|rst|adoc)|(?:readme|changelog|changes|news|license|authors|codeowners)(?:\.[^/]*)?)"
 )
-_COMMENT = regex(rb"\s*(?:#(?!include|define|if|import)|//|;;|<!--|\* ).*", re.DOTALL)
 
 
 class Hit(Struct, frozen=True):
@@ -40,12 +46,16 @@ class Reference(Struct, frozen=True):
 
 
 class References(Struct, frozen=True):
-    """`words` were looked for; `left_out` were not, each with the reason. `found` count, `exceptions` do not."""
+    """`words` were looked for; `left_out` were not, each with the reason. `found` count, `exceptions` do not.
+
+    `unsearched`: so many files are no text, and were not looked into.
+    """
 
     words: tuple[str, ...]
     left_out: tuple[tuple[str, str], ...]
     found: tuple[Reference, ...]
     exceptions: tuple[Reference, ...]
+    unsearched: int = 0
 
 
 class Wanted(Struct, frozen=True):
@@ -77,9 +87,9 @@ def wanted(sections: Iterable[Section], headings: Iterable[bytes] = ()) -> Wante
             names[name] = None
         modules.update(dict.fromkeys(_forms(section.old_path)))
         found.update(dict.fromkeys(_symbols(section)))
-    found.update({match[1]: None for line in headings if (match := _SYMBOL.match(line.lstrip()))})
+    found.update({symbol: None for line in headings if (symbol := _defined(line.strip())) is not None})
     for symbol in found:
-        if symbol.startswith(b"__") or len(symbol) < DISTINCT or b"_" not in symbol.strip(b"_"):
+        if symbol.startswith(b"__") or not _distinct(symbol):
             left_out[(_text(symbol), "a symbol that others may have as well")] = None
         else:
             symbols[symbol] = None
@@ -88,7 +98,7 @@ def wanted(sections: Iterable[Section], headings: Iterable[bytes] = ()) -> Wante
     return Wanted(tuple(names), tuple(modules), tuple(symbols), tuple(left_out))
 
 
-def sorted_out(look: Wanted, hits: Iterable[Hit]) -> References:
+def sorted_out(look: Wanted, hits: Iterable[Hit], unsearched: int = 0) -> References:
     """Which of the finds count. Prose and lines that are a comment do not."""
     found: list[Reference] = []
     exceptions: list[Reference] = []
@@ -100,7 +110,7 @@ def sorted_out(look: Wanted, hits: Iterable[Hit]) -> References:
     order: Sequence[Kind] = ("path", "module", "symbol", "name")
     found.sort(key=lambda one: order.index(one.kind))
     words = tuple(_text(word) for word in look.words)
-    return References(words, look.left_out, tuple(found), tuple(exceptions))
+    return References(words, look.left_out, tuple(found), tuple(exceptions), unsearched)
 
 
 def in_paths(look: Wanted, paths: Iterable[bytes]) -> Iterator[Hit]:
@@ -111,6 +121,27 @@ def in_paths(look: Wanted, paths: Iterable[bytes]) -> Iterator[Hit]:
     for path in paths:
         if pattern.search(path):
             yield Hit(path, 0, path)
+
+
+def by_links(paths: Collection[bytes], links: Iterable[tuple[bytes, bytes]]) -> Iterator[Hit]:
+    """The links of a tree, (path, what it holds), that lead to one of the paths."""
+    for path, held in links:
+        folder = path.rpartition(b"/")[0]
+        if posixpath.normpath(posixpath.join(folder, held)) in paths:
+            yield Hit(path, 1, held)
+
+
+def in_bytes(words: Iterable[bytes], path: bytes, data: bytes) -> Hit | None:
+    """The first line of a file that is no text for git (UTF-16, or with NUL bytes) in which one of the words stands as a whole."""
+    wide = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else None
+    text = data.decode(wide, "replace").encode() if wide else data
+    alternatives = b"|".join(map(re.escape, words))
+    match = re.search(rb"(?<![A-Za-z0-9_])(?:" + alternatives + rb")(?![A-Za-z0-9_])", text) if alternatives else None
+    if match is None:
+        return None
+    start, stop = text.rfind(b"\n", 0, match.start()) + 1, text.find(b"\n", match.end())
+    line = text[start : stop if stop >= 0 else len(text)].replace(b"\0", b" ")
+    return Hit(path, text.count(b"\n", 0, match.start()) + 1, line)
 
 
 def leaf(path: bytes) -> bytes:
@@ -134,11 +165,21 @@ def _forms(path: bytes) -> Iterator[bytes]:
 def _symbols(section: Section) -> Iterator[bytes]:
     for hunk in section.hunks:
         for line in hunk.body:
-            match = _SYMBOL.match(line[1:].lstrip()) if not line.startswith((b"+", b"\\")) else None
-            if match:
-                yield match[1]
+            symbol = _defined(line[1:]) if not line.startswith((b"+", b"\\")) else None
+            if symbol is not None:
+                yield symbol
     lines = (line for one in section.substitutions for line in one.old.split(b"\n"))
-    yield from (match[1] for line in lines if (match := _SYMBOL.match(line.lstrip())))
+    yield from (symbol for line in lines if (symbol := _defined(line)) is not None)
+
+
+def _defined(line: bytes) -> bytes | None:
+    match = _SYMBOL.match(line.lstrip()) or _CONSTANT.match(line)
+    return match[1] if match else None
+
+
+def _distinct(symbol: bytes) -> bool:
+    """Whether hardly anything else is called so."""
+    return len(symbol) >= DISTINCT and (b"_" in symbol.strip(b"_") or bool(_HUMPS.fullmatch(symbol)))
 
 
 def _kind(look: Wanted, hit: Hit) -> Kind:
@@ -152,7 +193,7 @@ def _kind(look: Wanted, hit: Hit) -> Kind:
 def _exception(hit: Hit) -> str | None:
     if _PROSE.fullmatch(hit.path):
         return "prose"
-    if hit.line and _COMMENT.fullmatch(hit.text):
+    if hit.line and is_comment(hit.path, hit.text):
         return "a comment"
     return None
 

@@ -11,13 +11,13 @@ from regraft.core.patch_health import Action, Advice
 from regraft.core.patch_history import Culprit, SeriesHistory, Turn
 from regraft.core.patch_verdict import some
 from regraft.core.plan import PatchState
-from regraft.core.references import References, in_paths, sorted_out, wanted
 from regraft.core.section_fit import state_on
 from regraft.core.trees import shown
 from regraft.core.versions import is_same
 from regraft.flows.patch_built import Built, Elsewhere
 from regraft.flows.patch_judging import Case, Judging, Progress, read_series
 from regraft.flows.patch_left import stopped_without
+from regraft.flows.patch_refers import dead, never_there, refer
 from regraft.flows.patch_remarks import remarks
 from regraft.flows.patch_renew import Renewed, broken_before, moves, renew
 from regraft.flows.patch_trials import fits_after, fits_without, lines_elsewhere, other_place
@@ -196,38 +196,6 @@ class Adviser(Struct):
         since = turn.by.commit if turn else None
         end = f"the head of {branch}" if branch else "the newest release"
         return Later(since, _first_tag(case, head, since), end)
-
-
-def refer(case: Case, index: int, *, gone: bool) -> References:
-    """What at the ref refers to the files that the patch edits: those that are gone, or all of them, from elsewhere."""
-    tree, source, text = case.tree, case.upstream.source, case.texts[index]
-    edited = [one for one in text.sections if not gone or source.version(tree, one.old_path) is None]
-    lines = case.files[index].data.split(b"\n")
-    look = wanted(edited, [lines[hunk.line - 1].rpartition(b"@@")[2] for one in edited for hunk in one.hunks])
-    paths = in_paths(look, sorted(entry.path for entry in source.listing(tree)))
-    hits = (*paths, *case.upstream.grep(tree, look.words))
-    return sorted_out(look, [hit for hit in hits if gone or hit.path not in text.touched])
-
-
-def dead(case: Case, index: int, references: References) -> bool:
-    """Whether all that the patch edits is gone, moved nowhere, and referred to by nothing."""
-    tree, source = case.tree, case.upstream.source
-    there = any(source.version(tree, path) is not None for path in case.texts[index].touched)
-    return not (there or references.found or not references.words or moves(case, index, tree))
-
-
-def never_there(case: Case, index: int) -> list[bytes]:
-    """The files that the patch edits, and that no commit took away of the history that was looked through.
-
-    A path may be misspelt, a new file described as a change, or the file may come later: none of that is a target that went.
-    """
-    source, tree = case.upstream.source, case.tree
-    absent = [path for one in case.texts[index].sections if source.version(tree, path := one.old_path) is None]
-    if not absent:
-        return []
-    line = source.line(case.commit, absent, last=max(case.history.commits, 1))
-    took = {one.path for touch in line.touches for one in touch.changes if one.old is not None}
-    return [path for path in dict.fromkeys(absent) if path not in took]
 
 
 def moved_with(case: Case, index: int) -> list[str]:

@@ -66,8 +66,11 @@ class PatchUpstream(Protocol):
 
     def is_ancestor(self, old: Commit, new: Commit, /) -> bool: ...
 
-    def grep(self, tree: str, words: Sequence[bytes], /, most: int = 2_000) -> Sequence[Hit]:
+    def grep(self, tree: Tree, words: Sequence[bytes], /, most: int = 2_000) -> Sequence[Hit]:
         """The lines of a tree's text files in which one of the words stands as a whole: `most` of them."""
+
+    def grep_others(self, tree: Tree, words: Sequence[bytes], /) -> tuple[Sequence[Hit], int]:
+        """The same in the files that are no text, one line of each; and how many of those were not looked into."""
 
 
 class LookUp(Protocol):

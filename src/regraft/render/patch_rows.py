@@ -223,8 +223,16 @@ def _why(row: Row) -> Iterator[str]:
 
 
 def _reference_lines(found: References) -> Iterator[str]:
-    words = ", ".join(found.words) or "nothing"
-    yield f"looked    for {words} in every file there: {len(found.found) or 'nothing'} refer{'s' if len(found.found) < 2 else ''} to it"
+    where, count = "in every file there", len(found.found)
+    if found.unsearched:
+        where += f" but {found.unsearched} that {'is' if found.unsearched == 1 else 'are'} no text"
+    refers = f"{count or 'nothing'} refer{'s' if count < 2 else ''} to it"
+    if found.words:
+        yield f"looked    for {', '.join(found.words)} {where}: {refers}"
+    elif count:
+        yield f"looked    for links to it alone, every word was set aside: {refers}"
+    else:
+        yield "looked    for no word: every one was set aside, so that this shows nothing"
     yield from (f"          {_reference(one)}" for one in found.found[:SHOWN])
     if len(found.found) > SHOWN:
         yield f"          and {len(found.found) - SHOWN} more"
@@ -268,4 +276,5 @@ def _references_json(found: References) -> dict[str, Any]:
         "left_out": [{"word": word, "reason": why} for word, why in found.left_out],
         "found": [plain(one) for one in found.found],
         "exceptions": [plain(one) | {"reason": one.exception} for one in found.exceptions],
+        "unsearched": found.unsearched,
     }
