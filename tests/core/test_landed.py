@@ -108,3 +108,12 @@ def test_a_lone_line_that_all_its_neighbours_left_may_be_another_functions() -> 
     landed = HEAD + F.replace(b"    final", b"    check(value)\n    final") + G
     rewritten = b"def g(y, log):\n    value = get(y)\n    check(value)\n    log(value)\n    return value, log\n"
     assert not landed_and_kept(CHECK, landed, [HEAD + rewritten])
+
+
+def test_lines_that_stand_in_another_function_after_theirs_was_rewritten_were_taken_back() -> None:
+    """A difference keeps two lines that both functions have, whichever function they are in now."""
+    landed = HEAD + F.replace(b"    final", b"    check(value)\n    final")
+    other = b"def h(x):\n    value = load(x)\n    check(value)\n    return value\n"
+    assert not landed_and_kept(CHECK, landed, [HEAD + b"def f(x):\n    return 1\n\n\n" + other])
+    renamed = landed.replace(b"def f(x)", b"def f(x, log)").replace(b"use(value)", b"use(value, log)")
+    assert landed_and_kept(CHECK, landed, [renamed])

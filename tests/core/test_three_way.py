@@ -145,3 +145,49 @@ def test_a_neighbour_that_stands_in_several_places_anchors_nothing() -> None:
     hunk = Hunk(1, 1, 1, (b" def f(x):", b"     check(x)", b"-    return x", b"+    return x or None"))
     now = b"def g(x):\n    check(x)\n    return x or None\ndef h(x):\n    check(x)\n    pass\n"
     assert contained(base, now, [hunk]) == frozenset()
+
+
+RUN = b"def run(x):\n    a = load(x)\n    b = step(a)\n    return b\n\n\n"
+CHECKED = Hunk(
+    1, 21, 21, (b" def run(x):", b"     a = load(x)", b"+    check(a)", b"     b = step(a)", b"     return b")
+)
+
+
+def around(body: bytes) -> bytes:
+    return BASE + body + BASE.replace(b"line", b"tail")
+
+
+@pytest.mark.parametrize(
+    ("now", "there"),
+    [
+        (RUN.replace(b"    b = step(a)", b"    check(a)\n    b = step(a, 2)"), True),
+        (
+            b"def run(x):\n    return other(x)\n\n\ndef new(x):\n    a = load(x)\n    check(a)\n    q = zoom(a)\n    return q\n\n\n",
+            False,
+        ),
+        (
+            b'def run(x):\n    """Was:\n\n    a = load(x)\n    check(a)\n    b = zoom(a)\n    """\n    return other(x)\n\n\n',
+            False,
+        ),
+        (RUN.replace(b"    b = step(a)", b"    check(a)\n    uncheck(a)\n    b = step(a, 2)"), False),
+        (RUN.replace(b"    b = step(a)", b"    return a\n    check(a)\n    b = step(a, 2)"), False),
+    ],
+    ids=["edited beside", "in another function", "in a docstring", "undone at once", "behind a return"],
+)
+def test_a_line_counts_only_where_the_patch_puts_it_and_where_nothing_undoes_it(now: bytes, *, there: bool) -> None:
+    assert contained(around(RUN), around(now), [CHECKED]) == (frozenset({0}) if there else frozenset())
+
+
+def test_a_value_in_another_section_is_not_contained() -> None:
+    old = b"[serving]\nname = 'a'\ntimeout = 30\nretries = 2\n\n[training]\nname = 'b'\nworkers = 4\n"
+    hunk = Hunk(1, 21, 21, (b" [serving]", b" name = 'a'", b"-timeout = 30", b"+timeout = 90", b" retries = 2", b" "))
+    batch = old.replace(b"[serving]\nname = 'a'\ntimeout = 30", b"[batch]\nname = 'z'\ntimeout = 90")
+    assert contained(around(old), around(batch), [hunk]) == frozenset()
+    named = old.replace(b"name = 'a'\ntimeout = 30", b"name = 'z'\ntimeout = 90")
+    assert contained(around(old), around(named), [hunk]) == frozenset({0})
+
+
+def test_a_line_that_is_written_again_behind_it_is_not_contained() -> None:
+    fix = Hunk(1, 21, 21, (b" def run(x):", b"     a = load(x)", b"+    a = fix(a)", b"     b = step(a)"))
+    now = RUN.replace(b"    b = step(a)", b"    a = fix(a)\n    a = load(x)\n    b = step(a)")
+    assert contained(around(RUN), around(now), [fix]) == frozenset()

@@ -11,6 +11,7 @@ from itertools import groupby
 
 from msgspec import Struct
 
+from regraft.core.enclosing import header
 from regraft.core.hunk_places import places, sides
 from regraft.core.line_diff import Block, text_blocks
 from regraft.core.patch_text import Hunk
@@ -95,9 +96,11 @@ def followed(found: Mark, content: bytes | None) -> Mark | None:
 def _moved(at: tuple[int, int], before: bytes, after: bytes) -> tuple[int, int] | None:
     """Where untouched lines of `before` stand in `after`. A single line that all its neighbours left may be another place's."""
     start, end = at
-    lines, _, blocks = text_blocks(before, after)
+    lines, then, blocks = text_blocks(before, after)
     first, last = _stayed(start, blocks), _stayed(end - 1, blocks)
     if first is None or last is None or last - first != end - 1 - start:
+        return None
+    if not _same_function(lines, then, blocks, start, first):
         return None
     if sum(bool(_TELLING.search(line)) for line in lines[start:end]) < 2:
         around = [*range(max(start - NEAR, 0), start), *range(end, min(end + NEAR, len(lines)))]
@@ -105,6 +108,17 @@ def _moved(at: tuple[int, int], before: bytes, after: bytes) -> tuple[int, int] 
         if not any(one is not None and first - NEAR <= one <= last + NEAR for one in stayed):
             return None
     return first, last + 1
+
+
+def _same_function(
+    lines: Sequence[bytes], then: Sequence[bytes], blocks: Sequence[Block], line: int, moved: int
+) -> bool:
+    """Whether the line in which they are nested is still that one, or was edited."""
+    was, now = header(lines, line, lines[line]), header(then, moved, then[moved])
+    if was is None or now is None:
+        return was is now
+    stays = _stayed(was, blocks)
+    return stays == now or (stays is None and then[now] not in lines)
 
 
 def _stayed(line: int, blocks: Sequence[Block]) -> int | None:
