@@ -246,3 +246,44 @@ def test_an_event_that_cannot_be_read_is_an_error(workflow: Workflow, event: str
 def test_an_occasion_that_is_none_of_an_image_is_an_error(workflow: Workflow) -> None:
     code, found, _, _ = workflow.decide(event={}, kind="issue_comment")
     assert (code, found["error"]["code"]) == (2, "other-event")
+
+
+BUILDS = """\
+on: push
+jobs:
+  build:
+    runs-on: ubuntu-latest
+    steps:
+      - run: docker build -t {host}/o/gpu:nightly -f Dockerfile.gpu . && docker push {host}/o/gpu:nightly
+"""
+
+
+@pytest.fixture
+def unadopted(workflow: Workflow) -> Workflow:
+    """The image is built by a workflow, and nothing says so but that workflow."""
+    workflow.git("rm", "--quiet", "regraft.toml", "Dockerfile")
+    (workflow.project / ".github/workflows").mkdir(parents=True)
+    (workflow.project / ".github/workflows/build.yml").write_text(BUILDS.format(host=workflow.stand_in.host))
+    clone = "RUN git clone -b v1.0.0 https://x.org/o/eng /eng && git -C /eng checkout " + "1" * 40
+    workflow.commit("Dockerfile.gpu", f"FROM scratch\nCOPY build.sh /\n{clone}\n")
+    return workflow
+
+
+def test_without_a_manifest_it_decides_about_the_one_that_init_would_write_and_says_so(unadopted: Workflow) -> None:
+    code, found, said, _ = unadopted.decide()
+    assert (code, reasons(found)) == (1, ["absent"]), said
+    assert said.count("this is about the one that `regraft init` would write") == 2
+    digest = unadopted.publish()
+    code, found, _, _ = unadopted.decide()
+    assert (code, found["decision"], found["digest"]) == (0, "reuse", digest)
+    unadopted.pull_request("build.sh", "echo 2\n")
+    code, found, _, _ = unadopted.decide(event=unadopted.event())
+    assert (code, found["decision"], found["tag"]["kind"]) == (1, "rebuild", "own")
+    assert not (unadopted.project / "regraft.toml").exists()
+
+
+def test_without_a_manifest_and_an_image_to_propose_it_stops(unadopted: Workflow) -> None:
+    unadopted.git("rm", "--quiet", "Dockerfile.gpu")
+    unadopted.commit("README.md", "words\n")
+    code, found, _, _ = unadopted.decide()
+    assert (code, found["error"]["code"]) == (2, "no-manifest")

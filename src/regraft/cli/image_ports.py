@@ -16,6 +16,7 @@ from regraft.errors import InputError
 if TYPE_CHECKING:
     from regraft.adapters.build_context import ProjectCommits
     from regraft.adapters.registry import Registry
+    from regraft.cli.proposed import Manifests
 
 
 class ImagePorts(Struct, frozen=True):
@@ -27,7 +28,10 @@ class ImagePorts(Struct, frozen=True):
 
 
 @contextmanager
-def image_ports(project: Project, environ: Mapping[str, str]) -> Iterator[ImagePorts]:
+def image_ports(
+    project: Project, environ: Mapping[str, str], manifests: "Manifests | None" = None
+) -> Iterator[ImagePorts]:
+    """`manifests` finds a commit's manifest (None: it is among the commit's files)."""
     from regraft.adapters.build_context import ProjectCommits  # noqa: PLC0415 - `--help` pays for nothing
     from regraft.adapters.git import Git  # noqa: PLC0415
     from regraft.adapters.registry import Registry  # noqa: PLC0415
@@ -35,14 +39,20 @@ def image_ports(project: Project, environ: Mapping[str, str]) -> Iterator[ImageP
     from regraft.adapters.source_trees import Revisions  # noqa: PLC0415
     from regraft.adapters.upstream import GitUpstream  # noqa: PLC0415
     from regraft.core.image_inputs import moved  # noqa: PLC0415
-    from regraft.flows.image_inputs import image_inputs_at  # noqa: PLC0415
+    from regraft.flows.image_inputs import image_inputs_at, manifest_of  # noqa: PLC0415
     from regraft.flows.image_pins import Asking, resolve_pins  # noqa: PLC0415
+
+    find = manifests or manifest_of
+
+    def inputs(image: Image, revision: str) -> ImageInputs:
+        files = revisions.at(revision)
+        return image_inputs_at(image.name, files, find(files))
 
     registry = Registry(Logins(environ).of)
     with Git(environ) as git, Revisions.over(git, project.root) as revisions:
         asking = Asking(GitUpstream(git, project.root, environ).ls_remote, registry.find)
         yield ImagePorts(
-            inputs=lambda image, revision: image_inputs_at(image.name, revisions.at(revision)),
+            inputs=inputs,
             compare=moved,
             pins=lambda inputs, image: resolve_pins(inputs, image, project.manifest, asking),
             commits=ProjectCommits(git, project.root),
