@@ -56,7 +56,9 @@ def _path_fault(path: str) -> Fault | None:
     if path.startswith("/"):
         return Fault("must be relative to the project, not absolute")
     if ".." in path.split("/"):
-        return Fault("must not hold `..`", "what lies outside cannot be named: let a folder that holds both be the project")
+        return Fault(
+            "must not hold `..`", "what lies outside cannot be named: let a folder that holds both be the project"
+        )
     return _form_fault(path)
 
 

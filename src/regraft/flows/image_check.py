@@ -52,4 +52,4 @@ def _built(image: Image, manifest: Manifest, files: SourceFiles) -> Built:
             locks[name] = (dependency.url, str(commit), Place(dependency.lock.file))
     patches = tuple(dict.fromkeys(path for baked in image.carried.values() for path in baked.patches))
     build = image.build
-    return Built(recipe_of(image, files), patches, build.inputs_within, build.generated, locks)
+    return Built(recipe_of(image, files), patches, build.inputs, build.inputs_within, build.generated, locks)
