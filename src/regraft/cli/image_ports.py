@@ -15,7 +15,7 @@ from regraft.errors import InputError
 
 if TYPE_CHECKING:
     from regraft.adapters.build_context import ProjectCommits
-    from regraft.adapters.registry import Registry
+    from regraft.adapters.registry_publish import PublishingRegistry
     from regraft.cli.proposed import Manifests
 
 
@@ -24,7 +24,7 @@ class ImagePorts(Struct, frozen=True):
     compare: Callable[[ImageInputs, ImageInputs], Sequence[Moved]]
     pins: Callable[[ImageInputs, Image], Pins]
     commits: "ProjectCommits"
-    registry: "Registry"
+    registry: "PublishingRegistry"
 
 
 @contextmanager
@@ -34,8 +34,8 @@ def image_ports(
     """`manifests` finds a commit's manifest (None: it is among the commit's files)."""
     from regraft.adapters.build_context import ProjectCommits  # noqa: PLC0415 - `--help` pays for nothing
     from regraft.adapters.git import Git  # noqa: PLC0415
-    from regraft.adapters.registry import Registry  # noqa: PLC0415
     from regraft.adapters.registry_logins import Logins  # noqa: PLC0415
+    from regraft.adapters.registry_publish import PublishingRegistry  # noqa: PLC0415
     from regraft.adapters.source_trees import Revisions  # noqa: PLC0415
     from regraft.adapters.upstream import GitUpstream  # noqa: PLC0415
     from regraft.core.image_inputs import moved  # noqa: PLC0415
@@ -48,7 +48,7 @@ def image_ports(
         files = revisions.at(revision)
         return image_inputs_at(image.name, files, find(files))
 
-    registry = Registry(Logins(environ).of)
+    registry = PublishingRegistry(Logins(environ).of)
     with Git(environ) as git, Revisions.over(git, project.root) as revisions:
         asking = Asking(GitUpstream(git, project.root, environ).ls_remote, registry.find)
         yield ImagePorts(

@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from regraft.core.planned import Planned
 from regraft.errors import InputError, RegraftError, raise_all
 
 if TYPE_CHECKING:
+    from regraft.core.image_reference import Digest, Repository
     from regraft.flows.baselines import Registries
 
 REGISTRY_TIMEOUT = 5.0  # seconds for one answer: without it there is a plan too, and a note
@@ -133,7 +134,14 @@ def _registries(args: argparse.Namespace, manifest: Manifest, environ: Mapping[s
     from regraft.cli.wiring import platform_here  # noqa: PLC0415
     from regraft.flows.baselines import Registries  # noqa: PLC0415
 
-    return Registries(Registry(Logins(environ).of, timeout=REGISTRY_TIMEOUT, patience=0).find, platform_here())
+    registry = Registry(Logins(environ).of, timeout=REGISTRY_TIMEOUT, patience=0)
+
+    def attached(repository: "Repository", digest: "Digest") -> "Sequence[bytes]":
+        from regraft.adapters.registry_attached import attached_baselines  # noqa: PLC0415 - images without a label
+
+        return attached_baselines(registry, repository, digest)
+
+    return Registries(registry.find, platform_here(), attached)
 
 
 @contextmanager

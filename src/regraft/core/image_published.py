@@ -7,10 +7,12 @@ from regraft.core.registry_answers import Config
 
 
 class Part(Struct, frozen=True):
-    """One platform's image."""
+    """One platform's image. `media_type` and `size` (bytes) are its manifest's."""
 
     digest: Digest
     config: Config
+    media_type: str = ""
+    size: int = 0
 
 
 class Published(Struct, frozen=True):
