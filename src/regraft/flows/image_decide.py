@@ -16,6 +16,7 @@ from regraft.core.manifest import Image
 from regraft.core.objects import Commit, parse_commit
 from regraft.core.precedence import TagChoice
 from regraft.errors import InputError, RegraftError
+from regraft.flows.image_choice import OwnImage, OwnUnknown
 
 
 class Question(Struct, frozen=True):
@@ -127,10 +128,20 @@ def _own_changes(inputs: ImageInputs, base: ImageInputs | None, ports: Ports) ->
 def _base(
     image: Image, inputs: ImageInputs, question: Question, ports: Ports
 ) -> tuple[ImageInputs | None, tuple[Reason, ...]]:
-    """The inputs of what a pull request is merged into, which a merge commit has as its first parent."""
+    """The inputs of what a pull request is merged into."""
     if question.occasion != "pull_request":
         return None, ()
-    parents = ports.parents(inputs.commit)
+    return merged_into(image, inputs, ports.inputs, ports.parents)
+
+
+def merged_into(
+    image: Image,
+    inputs: ImageInputs,
+    inputs_of: Callable[[Image, str], ImageInputs],
+    parents_of: Callable[[Commit], Sequence[Commit]],
+) -> tuple[ImageInputs | None, tuple[Reason, ...]]:
+    """The inputs at the first parent of a merge commit, or why they are not known."""
+    parents = parents_of(inputs.commit)
     if len(parents) != 2:
         state = "has no parent here" if not parents else f"has {len(parents)} parent{'s' * (len(parents) > 1)}"
         message = (
@@ -138,10 +149,31 @@ def _base(
         )
         return None, (Reason("no-merge-commit", message),)
     try:
-        return ports.inputs(image, parents[0]), ()
+        return inputs_of(image, parents[0]), ()
     except RegraftError as error:
         message = f"the inputs at the first parent {parents[0][:12]} cannot be read: {error}"
         return None, (Reason("base-unreadable", message),)
+
+
+def own_image(
+    image: Image,
+    number: int,
+    head: str,
+    inputs_of: Callable[[Image, str], ImageInputs],
+    parents_of: Callable[[Commit], Sequence[Commit]],
+) -> OwnImage | OwnUnknown | None:
+    """The image that a pull request has of its own, None where it changes nothing that the image is made of.
+
+    `head` is the commit of its branch. Raises what reading the inputs raises.
+    """
+    inputs = inputs_of(image, "HEAD")
+    parents = parents_of(inputs.commit)
+    if len(parents) == 2 and parents[1] != head:
+        return OwnUnknown(f"{inputs.commit[:12]} is the merge of {parents[1][:12]}, and its branch is at {head[:12]!r}")
+    base, _ = merged_into(image, inputs, inputs_of, parents_of)
+    if base is not None and base.hash == inputs.hash:
+        return None
+    return OwnImage(own_tag(number, inputs), f"pull request {number}", base is not None)
 
 
 def _candidates(
