@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from regraft.core.drop_target import resolved
 from regraft.core.init_command import run_command
 from regraft.core.init_expand import Copied, Files, expand
+from regraft.core.init_locks import project_lock
 from regraft.core.init_shell import Shell
 from regraft.core.init_values import Build, Held, Place, Reference, Workflows
 from regraft.core.init_words import parted
@@ -167,6 +168,13 @@ class _Reader:
             shell.script(masked, at)
             self._found.installs += held.project_installs
 
+    def _locks(self, arguments: Iterable[str], place: Place) -> None:
+        for text in arguments:
+            name, _, value = text.partition("=")
+            lock = project_lock(value, place, self._tracked)
+            if lock is not None:
+                self._found.locked.setdefault(name, (lock.file, lock.key, place))
+
     def _builds(self, script: bytes, values: Mapping[str, str], at: Any) -> None:
         block = read_shell(script)
         variables = {name.removeprefix("env."): value for name, value in values.items() if name.startswith("env.")}
@@ -189,6 +197,7 @@ class _Reader:
             target = options.last("--target")
             arguments = tuple(_argument(text) for text in named[_ARGS])
             place = at(command.span.start)
+            self._locks(named[_ARGS], place)
             self._built(path, named[_TAGS], Build(place, context, target.text if target else None, arguments))
 
 
