@@ -287,3 +287,72 @@ def test_without_a_manifest_and_an_image_to_propose_it_stops(unadopted: Workflow
     unadopted.commit("README.md", "words\n")
     code, found, _, _ = unadopted.decide()
     assert (code, found["error"]["code"]) == (2, "no-manifest")
+
+
+def notes(found: Any, code: str) -> list[str]:
+    return [one["message"] for one in [*found["reasons"], *found["notes"]] if one["code"] == code]
+
+
+def test_the_commits_since_the_published_image_are_counted_and_named(workflow: Workflow) -> None:
+    workflow.publish()
+    first = workflow.commit("build.sh", "echo 2\n")
+    (message,) = notes(workflow.decide()[1], "other-revision")
+    assert message.endswith(f"and this is {first}: 1 commit, {first[:12]} 'build.sh'")
+    workflow.commit("README.md", "words\n")
+    last = workflow.commit("other.sh", "x\n")
+    (message,) = notes(workflow.decide()[1], "other-revision")
+    assert message.endswith(f": 3 commits, first {first[:12]} 'build.sh', last {last[:12]} 'other.sh'")
+
+
+def test_an_image_that_was_built_from_what_is_not_in_this_history_says_so(workflow: Workflow) -> None:
+    """The released tag holds another commit: https://github.com/THUDM/slime/issues/1794"""
+    workflow.git("checkout", "--quiet", "-b", "release")
+    workflow.commit("build.sh", "echo of the release\n")
+    workflow.publish()
+    workflow.git("checkout", "--quiet", "main")
+    (message,) = notes(workflow.decide()[1], "other-revision")
+    assert message.endswith(": 1 commit of it is not there any more")
+    here = workflow.commit("README.md", "words\n")
+    (message,) = notes(workflow.decide()[1], "other-revision")
+    assert message.endswith(f": 1 commit of it is not there any more; 1 commit, {here[:12]} 'README.md'")
+
+
+def test_a_history_that_is_cut_off_is_not_counted(workflow: Workflow) -> None:
+    workflow.publish()
+    workflow.commit("README.md", "1\n")
+    here = workflow.commit("README.md", "2\n")
+    shallow = workflow.folder / "shallow"
+    workflow.git("clone", "--quiet", "--depth=2", f"file://{workflow.project}", str(shallow))
+    workflow.project = shallow
+    (message,) = notes(workflow.decide()[1], "other-revision")
+    assert message.endswith(f"and this is {here}")
+
+
+def test_the_commits_of_an_upstream_that_moved_are_named_where_it_is_at_hand(workflow: Workflow) -> None:
+    upstream, project = workflow.folder / "eng", workflow.project
+    upstream.mkdir()
+    workflow.project = upstream
+    workflow.git("init", "--quiet", "--initial-branch=work")
+    workflow.commit("a", "1\n")
+    workflow.project = project
+    text = MANIFEST.format(host=workflow.stand_in.host)
+    baked = '\n[images.gpu.baked.eng]\npath = "/eng"\n\n[dependencies.eng]\nurl = "' + str(upstream) + '"\n'
+    (project / "regraft.toml").write_text(text + baked)
+    workflow.commit("Dockerfile", f"FROM scratch\nCOPY build.sh /\nRUN git clone -b work {upstream} /eng\n")
+    workflow.publish()
+    workflow.project = upstream
+    first, last = workflow.commit("b", "one\n"), workflow.commit("c", "two\n")
+    workflow.project = project
+    code, found, _, _ = workflow.decide("--occasion", "schedule")
+    (message,) = notes(found, "upstream-moved")
+    assert (code, found["decision"]) == (1, "rebuild")
+    assert message.endswith(f": 2 commits, first {first[:12]} 'b', last {last[:12]} 'c'")
+
+
+def test_a_subject_stays_in_its_line(workflow: Workflow) -> None:
+    workflow.publish()
+    (workflow.project / "x").write_text("x")
+    workflow.git("add", "--all")
+    workflow.git("commit", "--quiet", "--message", "red \x1b[31m ::error::no")
+    (message,) = notes(workflow.decide()[1], "other-revision")
+    assert message.endswith(r"'red \x1b[31m ::error::no'")

@@ -9,12 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
+from regraft.adapters.commits_between import commits_between
 from regraft.adapters.git import At, Git
 from regraft.adapters.object_reader import ObjectReader
 from regraft.adapters.object_store import ObjectStore
 from regraft.adapters.places import Places
 from regraft.adapters.project_files import ProjectFolder
 from regraft.adapters.project_tree import Enclosing, enclosing
+from regraft.core.between import Between
 from regraft.core.objects import Commit, parse_commit
 from regraft.core.trees import LINK, SUBMODULE, Entry
 from regraft.errors import InputError, OutsideError
@@ -47,6 +49,11 @@ class Revisions:
     def at(self, revision: str) -> "CommittedFiles":
         """The files of a commit, which may be named as git names one. Raises InputError `no-such-revision`."""
         return CommittedFiles(self.commit(revision), self._store, self._reader, self._found.root)
+
+    def between(self, old: Commit, new: Commit) -> Between | None:
+        """The commits from one to the other; None where this repository cannot count them."""
+        shallow = (self._found.git.common / "shallow").read_text().split() if self._found.git.shallow() else ()
+        return commits_between(self._git, self._store, frozenset(shallow), old, new)
 
     def commit(self, revision: str) -> Commit:
         """The commit that a name means. Raises InputError `no-such-revision`."""

@@ -95,7 +95,9 @@ def run(args: argparse.Namespace) -> int:
                 decide_image(
                     image,
                     question,
-                    Ports(ports.inputs, ports.compare, ports.commits.parents, ports.pins, find, wired.now),
+                    Ports(
+                        ports.inputs, ports.compare, ports.commits.parents, ports.pins, find, wired.now, ports.between
+                    ),
                 )
             )
     notes += _consume(args, event, decided, environ)

@@ -6,9 +6,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from regraft.core import image_labels as labels
+from regraft.core.between import Between
 from regraft.core.image_decided import Decided
 from regraft.core.image_decision import Candidate, Facts, Judged, Occasion, Reason, choose, decide, moved_line
-from regraft.core.image_labels import Pins
+from regraft.core.image_labels import Pin, Pins
 from regraft.core.image_published import Found, Published, of_platform
 from regraft.core.image_reference import Reference, Repository, parse_image_tag, parse_repository
 from regraft.core.image_values import ImageInputs, Moved
@@ -41,6 +42,8 @@ class Ports(Struct, frozen=True):
     pins: Callable[[ImageInputs, Image], Pins]
     find: Callable[[Reference], Found]
     now: Callable[[], float]
+    between: Callable[[Image, Pin | None, Commit, Commit], Between | None] = lambda *_: None
+    """The commits from one to another: of the upstream of a pin, or of the project itself."""
 
 
 def decide_image(image: Image, question: Question, ports: Ports) -> Decided:
@@ -99,6 +102,7 @@ class _Judging(Struct, frozen=True):
         """What is to be done if that one is taken, and what could not be told."""
         question = self.question
         found = self.ports.find(Reference(self.repository, parse_image_tag(candidate.tag), None))
+        since, moves = self._counted(found)
         changed, notes = _changed(self.image, self.inputs, found, question.platform, self.ports)
         facts = Facts(
             image=self.image.name,
@@ -116,8 +120,29 @@ class _Judging(Struct, frozen=True):
             platform=question.platform,
             now=self.now,
             max_age=question.max_age if candidate.kind == "default" else None,
+            since=since,
+            moves=moves,
         )
         return decide(facts), notes
+
+    def _counted(self, found: Found) -> tuple[str | None, dict[str, str]]:
+        """The commits between what the published image was made of and what is there now, where somebody can count them."""
+        part = of_platform(found, self.question.platform) if isinstance(found, Published) else None
+        told = part.config.labels if part else {}
+        known = labels.pins_of(told)
+        moves = {pin.name: self._between(pin, known.get(pin.name, ""), pin.value) for pin in self.pins.pins}
+        since = self._between(None, told.get(labels.REVISION, ""), self.inputs.commit)
+        return since, {name: text for name, text in moves.items() if text is not None}
+
+    def _between(self, pin: Pin | None, old: str, new: str) -> str | None:
+        try:
+            before, after = parse_commit(old), parse_commit(new)
+        except ValueError:  # no commit, but a digest, or nothing that anybody recorded
+            return None
+        if before == after:
+            return None
+        found = self.ports.between(self.image, pin, before, after)
+        return found.text if found is not None else None
 
 
 def _own_changes(inputs: ImageInputs, base: ImageInputs | None, ports: Ports) -> Iterator[Reason]:
