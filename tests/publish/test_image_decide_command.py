@@ -317,13 +317,18 @@ def test_an_image_that_was_built_from_what_is_not_in_this_history_says_so(workfl
     assert message.endswith(f": 1 commit of it is not there any more; 1 commit, {here[:12]} 'README.md'")
 
 
-def test_a_history_that_is_cut_off_is_not_counted(workflow: Workflow) -> None:
+@pytest.mark.parametrize("known", [False, True])
+def test_a_history_that_is_cut_off_is_not_counted(workflow: Workflow, known: bool) -> None:
+    """Nor where both commits are there, and not what lies between them."""
     workflow.publish()
+    workflow.git("tag", "published")
     workflow.commit("README.md", "1\n")
     here = workflow.commit("README.md", "2\n")
     shallow = workflow.folder / "shallow"
-    workflow.git("clone", "--quiet", "--depth=2", f"file://{workflow.project}", str(shallow))
+    workflow.git("clone", "--quiet", "--depth=1", "--no-tags", f"file://{workflow.project}", str(shallow))
     workflow.project = shallow
+    if known:
+        workflow.git("fetch", "--quiet", "--depth=1", "origin", "tag", "published")
     (message,) = notes(workflow.decide()[1], "other-revision")
     assert message.endswith(f"and this is {here}")
 
