@@ -44,6 +44,7 @@ def image_ports(
     from regraft.adapters.upstream import GitUpstream  # noqa: PLC0415
     from regraft.adapters.upstream_cache import UpstreamCache, cache_folder_of  # noqa: PLC0415
     from regraft.core.image_inputs import moved  # noqa: PLC0415
+    from regraft.core.repository_url import parse_repository_url  # noqa: PLC0415
     from regraft.core.resolution import Remote  # noqa: PLC0415
     from regraft.flows.image_inputs import image_inputs_at, manifest_of  # noqa: PLC0415
     from regraft.flows.image_pins import Asking, resolve_pins  # noqa: PLC0415
@@ -60,15 +61,18 @@ def image_ports(
         dependency = project.manifest.dependencies.get(pin.name) if pin.name in image.baked else None
         if dependency is None:
             return None
+        remote = Remote(dependency.url, dependency.token_env)
+        folder = cache_folder_of(environ)
+        if not parse_repository_url(remote.url).local and not (folder / "upstreams").is_dir():
+            return None
         try:  # what was fetched before, or lies on this machine: counting alone is worth no fetch of a whole history
-            upstream = cache.open(Remote(dependency.url, dependency.token_env), refresh=False)
+            upstream = UpstreamCache(git, folder, project.root, environ).open(remote, refresh=False)
         except RegraftError:
             return None
         return commits_between(git, upstream.store, upstream.shallow, old, new)
 
     registry = PublishingRegistry(Logins(environ).of)
     with Git(environ) as git, Revisions.over(git, project.root) as revisions:
-        cache = UpstreamCache(git, cache_folder_of(environ), project.root, environ)
         asking = Asking(GitUpstream(git, project.root, environ).ls_remote, registry.find)
         yield ImagePorts(
             inputs=inputs,
