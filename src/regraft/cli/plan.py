@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from regraft.core.planned import Planned
 from regraft.errors import InputError, RegraftError, raise_all
 
 if TYPE_CHECKING:
+    from regraft.cli.image_ports import ImagePorts
     from regraft.cli.wiring import Project
     from regraft.core.image_reference import Digest, Repository
     from regraft.core.manifest import Image
@@ -71,10 +72,14 @@ def run(args: argparse.Namespace) -> int:
         event=event,
         find_pull=wiring.find_pull(environ),
     )
-    with _told(asked, environ), wiring.upstreams(project, environ) as ports:
+    with (
+        _told(asked, environ),
+        wiring.upstreams(project, environ) as ports,
+        _own_images(event, project, environ) as own_of,
+    ):
         planned = plan(project.manifest, asked, args.image, files=project.files, find_pull=ports.find_pull,
                        upstream=ports.upstream, gate=ports.gate, unset=_unset(project.manifest, environ),
-                       registries=_registries(args, project.manifest, environ), own_of=_own_of(event, project, environ))  # fmt: skip
+                       registries=_registries(args, project.manifest, environ), own_of=own_of)  # fmt: skip
     if not planned.stopped:
         _write(planned, args.output)
     _print(planned, args.format)
@@ -149,24 +154,29 @@ def _registries(args: argparse.Namespace, manifest: Manifest, environ: Mapping[s
     return Registries(registry.find, platform_here(), attached)
 
 
-def _own_of(event: Event | None, project: "Project", environ: Mapping[str, str]) -> "OwnOf | None":
+@contextmanager
+def _own_images(event: Event | None, project: "Project", environ: Mapping[str, str]) -> "Iterator[OwnOf | None]":
     """What image a pull request has of its own; what tells that is imported for one, and an image with a Dockerfile."""
     if event is None or event.number is None or event.head is None:
-        return None
+        yield None
+        return
     number, head = event.number, event.head
+    with ExitStack() as stack:
+        opened: list[ImagePorts] = []
 
-    def find(image: "Image") -> "OwnImage | OwnUnknown | None":
-        from regraft.cli.image_ports import image_ports  # noqa: PLC0415 - only a pull request, and only for such an image
-        from regraft.flows.image_choice import OwnUnknown  # noqa: PLC0415
-        from regraft.flows.image_decide import own_image  # noqa: PLC0415
+        def find(image: "Image") -> "OwnImage | OwnUnknown | None":
+            from regraft.cli.image_ports import image_ports  # noqa: PLC0415 - only for such an image
+            from regraft.flows.image_choice import OwnUnknown  # noqa: PLC0415
+            from regraft.flows.image_decide import own_image  # noqa: PLC0415
 
-        try:
-            with image_ports(project, environ) as ports:
-                return own_image(image, number, head, ports.inputs, ports.commits.parents)
-        except RegraftError as error:
-            return OwnUnknown(str(error))
+            try:
+                if not opened:
+                    opened.append(stack.enter_context(image_ports(project, environ)))
+                return own_image(image, number, head, opened[0].inputs, opened[0].commits.parents)
+            except RegraftError as error:
+                return OwnUnknown(str(error))
 
-    return find
+        yield find
 
 
 @contextmanager
