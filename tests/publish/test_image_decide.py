@@ -419,6 +419,20 @@ def test_a_branch_that_is_cloned_is_resolved_and_handed_over() -> None:
     assert found.arguments == {"REF": "1" * 40}
 
 
+def test_a_pin_that_the_build_cannot_be_handed_is_recorded_and_said() -> None:
+    cloned = msgspec.structs.replace(clone(), unfit="REF is used elsewhere")
+    based = Loose(
+        "base", "FROM b:1", "a digest", Place("Dockerfile", 1), ref="b:1", argument="B", unfit="B is a part of it"
+    )
+    found = pins(cloned, based, find=lambda _: published("1", {}))
+    assert found.arguments == {}
+    assert [pin.value for pin in found.pins] == ["1" * 40, D1]
+    assert found.uncovered == (
+        f"Dockerfile:4: git clone: the build is not handed {'1' * 40}: REF is used elsewhere",
+        f"Dockerfile:1: FROM b:1: the build is not handed {D1}: B is a part of it",
+    )
+
+
 def test_the_token_goes_to_the_dependencys_own_server_only() -> None:
     asked = []
 

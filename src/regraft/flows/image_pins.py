@@ -44,6 +44,8 @@ def resolve_pins(inputs: ImageInputs, image: Image, manifest: Manifest, asking: 
         else:
             name = next(one for one in _names(found.name) if one not in pins or pins[one].value == found.value)
             pins[name] = Pin(name, found.ref, found.value, found.argument)
+            if loose.unfit is not None:
+                uncovered.append(f"{loose.place}: {loose.what}: the build is not handed {found.value}: {loose.unfit}")
     return Pins(tuple(pins.values()), tuple(dict.fromkeys(unresolved)), tuple(dict.fromkeys(uncovered)))
 
 
@@ -70,7 +72,7 @@ def _pin(
     remote, name = _remote(loose.url, loose.argument, image, manifest)
     ref = f"{public(remote.url)}@{loose.ref or 'HEAD'}"
     if loose.resolved:
-        return Pin(name, ref, loose.resolved, loose.argument)
+        return Pin(name, ref, loose.resolved, _handed(loose))
     if loose.ref is None:
         return "which branch is the default one is not asked: name it"
     wanted = (loose.ref,) if loose.ref.startswith("refs/") else (f"refs/heads/{loose.ref}", f"refs/tags/{loose.ref}")
@@ -78,17 +80,21 @@ def _pin(
     if len(commits) != 1:
         state = "is a branch and a tag of different commits" if commits else "is no branch and no tag"
         return f"{quoted(loose.ref)} {state} of {public(remote.url)}"
-    return Pin(name, ref, commits.pop(), loose.argument)
+    return Pin(name, ref, commits.pop(), _handed(loose))
+
+
+def _handed(loose: Loose) -> str | None:
+    return loose.argument if loose.unfit is None else None
 
 
 def _base(loose: Loose, text: str, find: Callable[[Reference], Found]) -> Pin | str:
     if loose.resolved:
-        return Pin(f"base-{label_name(text)}", text, loose.resolved.rpartition("@")[2], loose.argument)
+        return Pin(f"base-{label_name(text)}", text, loose.resolved.rpartition("@")[2], _handed(loose))
     found = find(parse_reference(text))
     if not isinstance(found, Published):
         return getattr(found, "message", "the registry has no such image")
-    value = f"{parse_reference(text).repository.text}@{found.digest}" if loose.argument else found.digest
-    return Pin(f"base-{label_name(text)}", text, value, loose.argument)
+    value = f"{parse_reference(text).repository.text}@{found.digest}" if _handed(loose) else found.digest
+    return Pin(f"base-{label_name(text)}", text, value, _handed(loose))
 
 
 def _remote(url: str, argument: str | None, image: Image, manifest: Manifest) -> tuple[Remote, str]:
