@@ -28,6 +28,7 @@ class Workflow:
     def __init__(self, folder: Path, stand_in: Any) -> None:
         self.folder, self.stand_in = folder, stand_in
         self.project = folder / "project"
+        self.head = "1" * 40
         self.project.mkdir()
         self.git("init", "--quiet", "--initial-branch=main")
         (self.project / "regraft.toml").write_text(MANIFEST.format(host=stand_in.host))
@@ -50,7 +51,7 @@ class Workflow:
     def pull_request(self, name: str, text: str) -> None:
         """HEAD is the merge commit of a pull request that changes one file."""
         self.git("checkout", "--quiet", "-b", "feature")
-        self.commit(name, text)
+        self.head = self.commit(name, text)
         self.git("checkout", "--quiet", "main")
         self.git("merge", "--quiet", "--no-ff", "--message", "Merge", "feature")
 
@@ -58,7 +59,7 @@ class Workflow:
         return {
             "repository": {"full_name": "o/proj"},
             "pull_request": {
-                "number": 7, "body": body, "head": {"sha": "1" * 40, "repo": {"full_name": head} if head else None},
+                "number": 7, "body": body, "head": {"sha": self.head, "repo": {"full_name": head} if head else None},
                 "labels": [{"name": name} for name in names],
             },
         }  # fmt: skip
@@ -146,6 +147,54 @@ def test_a_pull_request_that_changes_the_image_gets_a_tag_of_its_own(workflow: W
     assert found["tag"]["tag"] == f"pr-7-{found['inputs'][:16]}"
     assert found["publish"] is True
     assert f"{labels.INPUTS}={found['inputs']}" in outputs
+
+
+def test_a_checkout_that_is_not_the_pull_requests_is_said_and_no_reuse(workflow: Workflow) -> None:
+    """`pull_request_target` checks out the base, of which the last commit may well be a merge: of another one."""
+    workflow.publish()
+    workflow.pull_request("README.md", "other\n")
+    assert workflow.decide(event=workflow.event())[1]["decision"] == "reuse"
+    workflow.head = "3" * 40
+    code, found, _, _ = workflow.decide(event=workflow.event())
+    assert (code, found["decision"], found["tag"]["kind"]) == (1, "rebuild", "own")
+    assert "other-checkout" in [note["code"] for note in found["notes"]]
+
+
+def test_a_pull_requests_branch_that_merged_its_base_is_no_merge_of_it(workflow: Workflow) -> None:
+    """Compared with its first parent, the commit before, it would seem to change nothing."""
+    workflow.publish()
+    workflow.pull_request("build.sh", "echo 2\n")
+    workflow.git("checkout", "--quiet", "feature")
+    workflow.git("checkout", "--quiet", "-b", "base", "feature~1")
+    workflow.commit("README.md", "words\n")
+    workflow.git("checkout", "--quiet", "feature")
+    workflow.git("merge", "--quiet", "--no-ff", "--message", "Merge the base", "base")
+    workflow.head = workflow.git("rev-parse", "HEAD")
+    _, found, _, _ = workflow.decide(event=workflow.event())
+    notes = [note["code"] for note in found["notes"]]
+    assert ("no-merge-commit" in notes, "untouched" in notes) == (True, False)
+
+
+PUSHED = {"after": "1" * 40, "repository": {"full_name": "o/proj", "default_branch": "main"}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [
+        ("push", {"ref": "refs/heads/feature"}),
+        ("push", {"ref": "refs/tags/v1"}),
+        ("workflow_dispatch", {"ref": "refs/heads/feature"}),
+        ("merge_group", {"merge_group": {"head_ref": "refs/heads/gh-readonly-queue/main/pr-7"}}),
+    ],
+)
+def test_what_is_not_of_the_default_branch_does_not_publish_its_tag(
+    workflow: Workflow, kind: str, more: dict[str, Any]
+) -> None:
+    _, found, _, _ = workflow.decide(event=PUSHED | more, kind=kind)
+    assert (found["decision"], found["publish"]) == ("rebuild", False)
+    assert "other-branch" in [note["code"] for note in found["notes"]]
+    _, found, _, _ = workflow.decide(event=PUSHED | {"ref": "refs/heads/main"}, kind="push")
+    assert (found["decision"], found["publish"]) == ("rebuild", True)
 
 
 @pytest.mark.parametrize("head", ["stranger/proj", None])

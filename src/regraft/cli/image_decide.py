@@ -89,6 +89,7 @@ def run(args: argparse.Namespace) -> int:
             question = Question(
                 occasion=event.occasion, number=event.number, fork=event.fork, tag=tags(image), requested=requested,
                 max_age=max_age, platform=platform, source=wired.source_of(environ),
+                head=event.head, merge=event.merge, other=event.other,
             )  # fmt: skip
             find = _find(args.state, image, platform, ports.registry)
             decided.append(

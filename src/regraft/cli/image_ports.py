@@ -73,7 +73,8 @@ def image_ports(
 
     registry = PublishingRegistry(Logins(environ).of)
     with Git(environ) as git, Revisions.over(git, project.root) as revisions:
-        asking = Asking(GitUpstream(git, project.root, environ).ls_remote, registry.find)
+        upstream = GitUpstream(git, project.root, environ)
+        asking = Asking(upstream.ls_remote, upstream.head, registry.find)
         yield ImagePorts(
             inputs=inputs,
             compare=moved,

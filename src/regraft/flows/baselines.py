@@ -77,9 +77,9 @@ def read_label(image: str, reference: str, where: str | None, registries: Regist
 
 def _of_published(image: str, found: Published, registries: Registries) -> Labelled:
     from regraft.core import image_labels as labels  # noqa: PLC0415
-    from regraft.core.image_published import of_platform  # noqa: PLC0415
+    from regraft.core.image_published import part_of  # noqa: PLC0415
 
-    part = of_platform(found, registries.platform)
+    part = part_of(found, registries.platform)
     text = part.config.labels.get(labels.BASELINE) if part else None
     if part is None:
         return Labelled(found.digest)

@@ -18,7 +18,7 @@ from regraft.core.engine_commands import Job, Volume
 from regraft.core.image_build import Built
 from regraft.core.image_decision import moved_line
 from regraft.core.image_labels import Pins
-from regraft.core.image_published import Published, of_platform
+from regraft.core.image_published import Published, part_of
 from regraft.core.image_reference import Reference, parse_image_tag, parse_repository
 from regraft.core.image_values import ImageInputs, Moved
 from regraft.core.manifest import Image
@@ -217,7 +217,7 @@ class _Build:
             return
         reference = Reference(parse_repository(self._image.repository), tag, None)
         found = self._ports.registry.find(reference)
-        part = of_platform(found, self._options.platform) if isinstance(found, Published) else None
+        part = part_of(found, self._options.platform) if isinstance(found, Published) else None
         if part is None:
             yield f"the last green image, {reference.text}, cannot be read, so what changed since then is not known"
             return

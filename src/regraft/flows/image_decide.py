@@ -21,7 +21,10 @@ from regraft.flows.image_choice import OwnImage, OwnUnknown
 
 
 class Question(Struct, frozen=True):
-    """What the run is, and what was asked of it. `max_age` is in seconds, `number` the pull request's."""
+    """What the run is, and what was asked of it. `max_age` is in seconds, `number` the pull request's.
+
+    `head` and `merge` are the pull request's commits, `other` is the ref of a run that is not of the default branch.
+    """
 
     occasion: Occasion
     number: int | None = None
@@ -31,6 +34,9 @@ class Question(Struct, frozen=True):
     max_age: float | None = None
     platform: str = "linux/amd64"
     source: str | None = None  # the project's address, for its label
+    head: str | None = None
+    merge: str | None = None
+    other: str | None = None
 
 
 class Ports(Struct, frozen=True):
@@ -77,8 +83,9 @@ def decide_image(image: Image, question: Question, ports: Ports) -> Decided:
             image.name, inputs.hash, inputs.commit, pins=pins.pins, source=question.source, now=judging.now
         ),
         build_arguments={**inputs.build_arguments, **pins.arguments},
-        publish=judged.answer == "rebuild" and not question.fork,
+        publish=judged.answer == "rebuild" and not question.fork and question.other is None,
         notes=(
+            *_other_branch(image, question),
             *dict.fromkeys((*judged.notes, *notes, *_own_changes(inputs, base, ports), *more)),
             *(Reason("not-covered", line) for line in pins.uncovered),
         ),
@@ -153,10 +160,24 @@ def _own_changes(inputs: ImageInputs, base: ImageInputs | None, ports: Ports) ->
 def _base(
     image: Image, inputs: ImageInputs, question: Question, ports: Ports
 ) -> tuple[ImageInputs | None, tuple[Reason, ...]]:
-    """The inputs of what a pull request is merged into."""
+    """The inputs of what a pull request is merged into, where `HEAD` is that merge, or the pull request's own commit."""
     if question.occasion != "pull_request":
         return None, ()
+    if question.head is not None and inputs.commit != question.merge:
+        here = inputs.commit[:12]
+        if inputs.commit == question.head:  # it may be a merge all the same, of the base into the branch
+            message = f"{here} is the pull request's branch, and no merge of it: check out refs/pull/N/merge, with a depth of 2"
+            return None, (Reason("no-merge-commit", message),)
+        if question.head not in ports.parents(inputs.commit)[1:2]:
+            message = f"{here} is not the merge of {question.head[:12]}: what this pull request changes is not in it"
+            return None, (Reason("other-checkout", message),)
     return merged_into(image, inputs, ports.inputs, ports.parents)
+
+
+def _other_branch(image: Image, question: Question) -> Iterator[Reason]:
+    if question.other is not None:
+        message = f"this run is of {question.other!r:.200}, and {image.tag} is the default branch's: nothing is to be published"
+        yield Reason("other-branch", message)
 
 
 def merged_into(

@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 from regraft.core.engine_commands import Job, Volume
 from regraft.core.image_decision import mixed
-from regraft.core.image_published import Absent, Found, Part, Published, of_platform
+from regraft.core.image_published import Absent, Found, Part, Published, part_of
 from regraft.core.image_reference import Digest, Reference, Repository, parse_image_tag
 from regraft.errors import OutsideError, RegraftError
 from regraft.flows.image_steps import RedError, Steps
@@ -90,7 +90,7 @@ class Publisher(Struct, frozen=True):
         if found is None:
             self.steps.red("check", f"{reference} was pushed, and the registry has no such image")
         assert found is not None
-        part = of_platform(found, self.platform)
+        part = part_of(found, self.platform)
         different = [name for name, value in given.items() if part is None or part.config.labels.get(name) != value]
         layers = self.engine.layers(self.sealed)
         if part is None or different or part.config.layers != layers or mixed(found) is not None:
@@ -101,7 +101,7 @@ class Publisher(Struct, frozen=True):
 
     def _attach(self, published: Published) -> None:
         """The baseline, before anybody can find the image by a tag. It is in the image too, so that this turns nothing red."""
-        part = of_platform(published, self.platform)
+        part = part_of(published, self.platform)
         assert part is not None  # as was checked
         try:
             digest = self.registry.attach(self.repository, part, self.baseline)
@@ -137,7 +137,7 @@ class Publisher(Struct, frozen=True):
         """Whether what the tag named before has the same layers below the last one."""
         for tag in self.tags[:1]:
             before = self.registry.find(Reference(self.repository, parse_image_tag(tag), None))
-            old = of_platform(before, self.platform) if isinstance(before, Published) else None
-            new = of_platform(published, self.platform)
+            old = part_of(before, self.platform) if isinstance(before, Published) else None
+            new = part_of(published, self.platform)
             if old is not None and new is not None and old.config.layers[:-1] == new.config.layers[:-1]:
                 self.steps.notes.append(f"rebuilt, and the same content as {tag} had: only labels and baseline are new")
