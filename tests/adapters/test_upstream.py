@@ -192,6 +192,13 @@ def test_a_users_settings_and_hooks_do_not_reach_the_store_of_an_older_git(
     assert fetched.notes == ()  # by protocol 2
 
 
+def test_the_tip_of_the_default_branch_is_asked_for_by_head(upstream: GitUpstream, make_repository: Any) -> None:
+    up = make_repository()
+    assert upstream.head(Remote("../srv/sgl-project/sglang")) is None
+    commit = up.commit("main")
+    assert upstream.head(Remote("../srv/sgl-project/sglang")) == commit
+
+
 # --- local upstreams ---
 
 

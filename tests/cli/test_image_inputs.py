@@ -237,3 +237,148 @@ def test_paths_are_those_of_the_working_directory(project: Path) -> None:
     (project / "docker/a.patch").unlink()
     done = regraft(project.parent, "image", "check", "--project", "project")
     assert done.stdout.startswith("project/docker/Dockerfile:3: error: ")
+
+
+def below(project: Path, tmp_path: Path, folder: str = "apps/x") -> Path:
+    """The same files as a commit of a repository that has other things, too."""
+    top = tmp_path / "mono"
+    for path in (*FILES, "docker/../../y/docker/a.patch"):
+        place = top / folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(FILES.get(path, "of another project\n"))
+    (top / "docker").mkdir()
+    (top / "docker/build.sh").write_text("of the top\n")
+    git(top, "init", "--quiet")
+    commit(top)
+    return top / folder
+
+
+def test_a_project_below_the_top_of_its_repository_has_the_same_inputs(project: Path, tmp_path: Path) -> None:
+    nested = below(project, tmp_path)
+    found, wanted = inputs(nested), inputs(project)
+    assert (found["hash"], found["inputs"]) == (wanted["hash"], wanted["inputs"])
+    from_the_top = json.loads(
+        regraft(nested.parent.parent, "image", "inputs", "--project", "apps/x", "--format", "json").stdout
+    )
+    assert from_the_top["images"][0]["hash"] == wanted["hash"]
+
+
+def test_what_lies_beside_a_nested_project_counts_for_nothing(project: Path, tmp_path: Path) -> None:
+    nested = below(project, tmp_path)
+    before = inputs(nested)["hash"]
+    (nested.parent.parent / "docker/build.sh").write_text("other\n")
+    commit(nested.parent.parent)
+    assert inputs(nested)["hash"] == before
+    (nested / "docker/build.sh").write_text("other\n")
+    second = commit(nested)
+    assert inputs(nested)["hash"] != before
+    done = regraft(nested, "image", "inputs", "--explain", "HEAD~1", second, "--format", "json")
+    assert [one["name"] for one in json.loads(done.stdout)["images"][0]["moved"]] == ["docker/build.sh"]
+
+
+@pytest.mark.parametrize("line", ['context = ".."', 'dockerfile = "../Dockerfile"', 'inputs = ["../y/**"]'])
+def test_what_a_nested_project_takes_from_beside_it_is_refused(project: Path, tmp_path: Path, line: str) -> None:
+    nested = below(project, tmp_path)
+    key = line.partition(" ")[0]
+    lines = [one for one in MANIFEST.splitlines() if not one.startswith(key)]
+    lines.insert(lines.index("[images.gpu]") + 1, line)
+    (nested / "regraft.toml").write_text("\n".join(lines))
+    commit(nested)
+    done = regraft(nested, "image", "inputs")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "must not hold `..`" in done.stderr
+    assert "let a folder that holds both be the project" in done.stderr
+
+
+def test_a_source_and_a_link_that_leave_a_nested_project_are_errors(project: Path, tmp_path: Path) -> None:
+    nested = below(project, tmp_path)
+    (nested / "docker/out").symlink_to("../../y/docker/a.patch")
+    (nested / "docker/Dockerfile").write_text(f"{DOCKERFILE}COPY docker/out /\nCOPY ../y/docker/a.patch /\n")
+    commit(nested)
+    done = regraft(nested, "image", "inputs")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "docker/Dockerfile:6: 'docker/out' is a link that leads out of the build context [link-out]" in done.stderr
+    assert "docker/Dockerfile:7: COPY of '../y/docker/a.patch'" in done.stderr
+
+
+def test_git_is_in_a_context_only_at_the_top_of_the_repository(project: Path, tmp_path: Path) -> None:
+    nested = below(project, tmp_path)
+    for root in (project, nested):
+        (root / "docker/Dockerfile").write_text("FROM ubuntu:24.04\nCOPY . /src\n")
+        (root / "regraft.toml").write_text(MANIFEST.replace('build-args = { MODE = "fast" }\n', ""))
+        commit(root)
+    assert [one["kind"] for one in inputs(project)["loose"]] == ["base", "context"]
+    assert [one["kind"] for one in inputs(nested)["loose"]] == ["base"]
+
+
+def test_check_reads_a_project_below_the_top(project: Path, tmp_path: Path) -> None:
+    nested = below(project, tmp_path)
+    assert regraft(nested, "image", "check").returncode == 0
+    (nested / "docker/a.patch").unlink()
+    done = regraft(nested.parent.parent, "image", "check", "--project", "apps/x")
+    assert done.stdout.startswith("apps/x/docker/Dockerfile:3: error: ")
+    assert regraft(nested, "image", "check", "--at", "HEAD").returncode == 0
+
+
+PROPOSABLE = {
+    "Dockerfile": "FROM a:1\nCOPY p /p\nRUN git clone -b work https://x.org/o/eng /eng && cd /eng && git apply /p/1.patch\n",
+    "p/1.patch": FILES["docker/a.patch"],
+}
+
+
+@pytest.fixture
+def unadopted(tmp_path: Path) -> Path:
+    """A repository that has no manifest, in its first commit nor in its work tree."""
+    root = tmp_path / "unadopted"
+    (root / "p").mkdir(parents=True)
+    for path, text in PROPOSABLE.items():
+        (root / path).write_text(text)
+    git(root, "init", "--quiet")
+    commit(root)
+    return root
+
+
+def test_inputs_without_a_manifest_are_of_what_init_would_write_and_it_says_so(unadopted: Path) -> None:
+    head = git(unadopted, "rev-parse", "HEAD")
+    (unadopted / "Dockerfile").write_text("no Dockerfile")
+    done = regraft(unadopted, "image", "inputs", "--format", "json")
+    assert done.returncode == 0
+    (found,) = json.loads(done.stdout)["images"]
+    assert [one["name"] for one in found["inputs"] if one["kind"] == "file"] == ["p/1.patch"]
+    assert done.stderr.startswith(
+        f"there is no regraft.toml at {head[:12]}: this is about the one that `regraft init` would write; "
+    )
+    assert done.stderr.count("\n") == 1
+    assert not (unadopted / "regraft.toml").exists()
+
+
+def test_explain_without_a_manifest_compares_what_init_would_write_of_each_commit(unadopted: Path) -> None:
+    (unadopted / "p/2.patch").write_text(FILES["docker/a.patch"])
+    commit(unadopted)
+    done = regraft(unadopted, "image", "inputs", "--explain", "HEAD~1", "HEAD", "--format", "json")
+    (one,) = json.loads(done.stdout)["images"]
+    assert (done.returncode, [each["name"] for each in one["moved"]]) == (1, ["p/2.patch"])
+    assert done.stderr.count("would write") == 2
+
+
+def test_nothing_to_propose_at_a_commit_is_no_manifest(tmp_path: Path) -> None:
+    (tmp_path / "readme.md").write_text("words\n")
+    git(tmp_path, "init", "--quiet")
+    commit(tmp_path)
+    done = regraft(tmp_path, "image", "inputs")
+    assert (done.returncode, done.stdout, "[no-manifest]" in done.stderr) == (2, "", True)
+
+
+def test_init_lists_what_git_tracks_of_a_project_below_the_top(project: Path, tmp_path: Path) -> None:
+    nested = below(project, tmp_path)
+    (nested / "regraft.toml").unlink()
+    (nested / "docker/Dockerfile").write_text(PROPOSABLE["Dockerfile"])
+    (nested.parent.parent / ".gitignore").write_text("build/\n")
+    (nested / "build").mkdir()
+    (nested / "build/Dockerfile").write_text(PROPOSABLE["Dockerfile"])
+    holds = json.loads(regraft(nested, "init", "--stdout", "--format", "json").stdout)["holds"]
+    assert holds["images"] == 1
+    (nested.parent.parent / ".gitignore").write_text("apps/\n")
+    git(nested, "rm", "-r", "--quiet", "--cached", ".")
+    holds = json.loads(regraft(nested, "init", "--stdout", "--format", "json").stdout)["holds"]
+    assert holds["images"] == 2

@@ -304,6 +304,27 @@ def test_hostile_text_is_a_finding_or_nothing_and_never_a_traceback(track: Any, 
     check(track, f"{APPLIED}{text}\n")
 
 
+WORKFLOW = """\
+on: {push: {paths: [docker/Dockerfile, "gone/**"]}}
+jobs:
+  build:
+    steps:
+      - run: docker build -t ${{ hashFiles('docker/Dockerfile') }} -f docker/Dockerfile .
+"""
+
+
+def test_filters_and_hashes_that_leave_an_input_out(track: Any) -> None:
+    path = ".github/workflows/build.yml"
+    found = [f"filter-unmatched {path}:1", f"input-unwatched {path}:1", f"input-unhashed {path}:5"]
+    assert check(track, APPLIED, {path: WORKFLOW}) == found
+    right = (
+        WORKFLOW.replace("docker/Dockerfile, ", "'docker/**'")
+        .replace('"gone/**"', "")
+        .replace("('docker/Dockerfile')", "('docker')")
+    )
+    assert check(track, APPLIED, {path: right}) == []
+
+
 def test_every_rule_has_a_test_here() -> None:
     from pathlib import Path
 

@@ -49,6 +49,8 @@ class StandIn(ThreadingHTTPServer):
         self.login: str | None = None  # `user:password` that the token server asks for
         self.basic: str | None = None  # `user:password` that the registry itself asks for
         self.realm: str | None = None
+        self.referrers = False  # whether it lists what is attached
+        self.deletes = "tag"  # what may be deleted: `tag` (alone), `image` (with its tag), `digest`, `nothing`
         self.stopping = threading.Event()
 
     @property
@@ -173,12 +175,17 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _registry(self, path: str, body: bytes) -> None:
         state = self.server
-        for kind in ("/manifests/", "/blobs/"):
+        for kind in ("/manifests/", "/blobs/", "/referrers/"):
             if path.startswith("/v2/") and kind in path:
                 repository, _, name = path.removeprefix("/v2/").partition(kind)
-                if self.command == "PUT" and kind == "/manifests/":
-                    state.manifests[repository, name] = (self.headers["Content-Type"], body)
-                    self._answer(201, {"Docker-Content-Digest": sha256(body)}, b"")
+                if name.startswith("uploads/"):
+                    self._upload(repository, body)
+                elif self.command == "PUT" and kind == "/manifests/":
+                    self._put(repository, name, body)
+                elif self.command == "DELETE":
+                    self._delete(repository, name)
+                elif kind == "/referrers/" and state.referrers:
+                    self._list(repository, name)
                 elif kind == "/manifests/" and (repository, name) in state.manifests:
                     media, data = state.manifests[repository, name]
                     self._answer(200, {"Content-Type": media, "Docker-Content-Digest": sha256(data)}, data)
@@ -188,6 +195,53 @@ class _Handler(BaseHTTPRequestHandler):
                     self._answer(404, {}, b'{"errors":[{"code":"MANIFEST_UNKNOWN","message":"manifest unknown"}]}')
                 return
         self._answer(404, {}, b"<html>not here</html>")
+
+    def _upload(self, repository: str, body: bytes) -> None:
+        query = self.path.partition("?")[2]
+        if self.command == "POST":
+            self._answer(202, {"Location": f"/v2/{repository}/blobs/uploads/1?state=a%2Bb"}, b"")
+        elif query == f"state=a%2Bb&digest={sha256(body)}":
+            self.server.blobs[repository, sha256(body)] = body
+            self._answer(201, {}, b"")
+        else:
+            self._answer(400, {}, b'{"errors":[{"code":"DIGEST_INVALID","message":"other content"}]}')
+
+    def _put(self, repository: str, name: str, body: bytes) -> None:
+        state, kind = self.server, self.headers["Content-Type"]
+        document = json.loads(body)
+        parts = [document.get("config"), *document.get("layers", ())]
+        if any(one and (repository, one["digest"]) not in state.blobs for one in parts):
+            self._answer(404, {}, b'{"errors":[{"code":"MANIFEST_BLOB_UNKNOWN","message":"blob unknown"}]}')
+            return
+        state.manifests[repository, name] = state.manifests[repository, sha256(body)] = (kind, body)
+        told = {"OCI-Subject": document["subject"]["digest"]} if state.referrers and "subject" in document else {}
+        self._answer(201, {"Docker-Content-Digest": sha256(body), **told}, b"")
+
+    def _delete(self, repository: str, name: str) -> None:
+        state, by_digest = self.server, name.startswith("sha256:")
+        if state.deletes == "nothing":
+            self._answer(405, {}, b'{"errors":[{"code":"UNSUPPORTED","message":"deletion is off"}]}')
+        elif state.deletes == "digest" and not by_digest:
+            self._answer(400, {}, b'{"errors":[{"code":"DIGEST_INVALID","message":"give a digest"}]}')
+        elif (repository, name) not in state.manifests:
+            self._answer(404, {}, b"")
+        else:
+            gone = state.manifests.pop((repository, name))
+            if by_digest or state.deletes == "image":
+                for key in [key for key, one in state.manifests.items() if key[0] == repository and one == gone]:
+                    del state.manifests[key]
+            self._answer(202, {}, b"")
+
+    def _list(self, repository: str, subject: str) -> None:
+        found = {}
+        for (of, _), (kind, data) in self.server.manifests.items():
+            document = json.loads(data)
+            if of == repository and document.get("subject", {}).get("digest") == subject:
+                found[sha256(data)] = {
+                    "mediaType": kind, "digest": sha256(data), "size": len(data), "artifactType": document["artifactType"],
+                }  # fmt: skip
+        index = {"schemaVersion": 2, "mediaType": OCI_INDEX, "manifests": [*found.values()]}
+        self._answer(200, {"Content-Type": OCI_INDEX}, json.dumps(index).encode())
 
     def _answer(self, status: int, headers: dict[str, str], body: bytes) -> None:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from regraft.adapters.registry import Registry
+from regraft.adapters.registry_attached import attached_baselines
+from regraft.adapters.registry_publish import PublishingRegistry
 from regraft.core import engine_commands as commands
 from regraft.core import image_labels as labels
 from regraft.core.baseline import SCHEMA, Baseline, BaselineDependency
@@ -115,7 +117,7 @@ class World:
         return [Moved(b.kind, b.name, b.value, a.value, a.place) for b, a in pairs if a.value != b.value]
 
     def build(self, *, push: bool = True, tags: tuple[str, ...] = ("nightly",), **more: Any) -> Built:
-        registry = Registry(lambda _: None, timeout=5)
+        registry = PublishingRegistry(lambda _: None, timeout=5)
         ports = Ports(
             self.inputs, self.compare, lambda *_: self.pins, lambda _: nullcontext("/context"), self.engine, registry,
             lambda: NOW, "run1",
@@ -150,7 +152,16 @@ def test_the_rolling_tag_is_the_last_thing_that_moves(world: World) -> None:
     world.engine.before_push = lambda: seen_at_push.append(world.tag().digest)
     built = world.build()
     assert built.ok, built.steps
-    assert [step.name for step in built.steps] == ["build", "probe", "imports", "seal", "push", "check", "tag"]
+    assert [step.name for step in built.steps] == [
+        "build",
+        "probe",
+        "imports",
+        "seal",
+        "push",
+        "check",
+        "attach",
+        "tag",
+    ]
     assert seen_at_push == [before]
     assert world.tag().digest == built.digest
     assert built.tags == ("nightly",)
@@ -236,6 +247,73 @@ def test_what_was_pushed_is_what_was_built(world: World) -> None:
     built = world.build()
     assert failed(built) == ["check"]
     assert world.tag().digest == before
+
+
+def candidates(world: World) -> list[str]:
+    """The tags that builds made for themselves and left."""
+    return [name for _, name in world.stand_in.manifests if name.startswith("regraft-")]
+
+
+@pytest.mark.parametrize("deletes", ["tag", "digest"])
+def test_the_tag_of_one_build_is_gone_when_the_rolling_tag_has_moved(world: World, deletes: str) -> None:
+    world.stand_in.deletes = deletes
+    built = world.build()
+    assert built.ok, built.steps
+    assert candidates(world) == []
+    assert world.tag().digest == built.digest
+    assert not any("regraft-" in note for note in built.notes)
+
+
+def test_it_is_gone_after_a_red_step_too(world: World, answer: Any) -> None:
+    world.engine.tampers = {labels.REVISION: GREEN}
+    assert failed(world.build()) == ["check"]
+    assert candidates(world) == []
+    world.engine.tampers = {}
+    world.stand_in.answers["/v2/o/gpu/manifests/nightly"] = answer(status=403)
+    assert failed(world.build()) == ["tag"]
+    assert candidates(world) == []
+
+
+def test_where_it_cannot_be_taken_away_that_is_said_and_no_error(world: World) -> None:
+    world.stand_in.deletes = "nothing"
+    built = world.build()
+    (left,) = candidates(world)
+    assert built.ok
+    assert f"the tag {left} is still there: the registry answers 405: UNSUPPORTED: deletion is off" in built.notes
+
+
+def test_without_a_rolling_tag_it_is_what_keeps_the_image(world: World) -> None:
+    built = world.build(tags=())
+    (left,) = candidates(world)
+    assert built.ok
+    assert f"the tag {left} stays: no other names the image" in built.notes
+
+
+def test_a_registry_that_takes_the_image_along_gets_it_back(world: World) -> None:
+    world.stand_in.deletes = "image"
+    built = world.build(tags=("weekly", "nightly"))
+    assert built.ok
+    assert world.tag().digest == world.tag("weekly").digest == built.digest
+    assert any("the registry took nightly away too" in note for note in built.notes)
+
+
+@pytest.mark.parametrize("referrers", [True, False])
+def test_the_baseline_is_attached_before_a_tag_leads_to_the_image(world: World, referrers: bool) -> None:
+    world.stand_in.referrers = referrers
+    built = world.build()
+    assert built.digest is not None
+    repository = parse_reference(f"{world.stand_in.host}/o/gpu").repository
+    (data,) = attached_baselines(Registry(lambda _: None), repository, built.digest)
+    assert data == world.engine.baseline
+    writes = [path.partition("/manifests/")[2] for method, path, _ in world.stand_in.seen if method == "PUT"]
+    assert writes.index("nightly") == len(writes) - 1
+
+
+def test_a_registry_that_takes_no_attached_manifest_turns_nothing_red(world: World, answer: Any) -> None:
+    world.stand_in.answers["/v2/o/gpu/blobs/uploads/"] = answer(status=403)
+    built = world.build()
+    assert built.ok
+    assert any(note.startswith("the baseline is not attached to the image: ") for note in built.notes)
 
 
 def test_a_registry_that_refuses_the_tag_moves_none_and_says_which_were_moved(world: World, answer: Any) -> None:

@@ -269,6 +269,17 @@ def test_a_list_without_this_platform_is_not_used(world: World) -> None:
     assert codes(world.decide(platform="linux/riscv64")) == ["no-such-platform"]
 
 
+@pytest.mark.parametrize("platform", ["linux/arm64", "unknown"])
+def test_a_lone_image_of_another_platform_is_not_used(world: World, platform: str) -> None:
+    """It is no list, and would not start here all the same."""
+    config = Config(platform, labelled(world.commits[HEAD]), (LAYER,), None)
+    world.tags["nightly"] = Published("r.io/o/gpu:nightly", D1, "", (Part(D1, config),))
+    assert codes(world.decide()) == ["no-such-platform"]
+    world.tags["mine"] = world.tags["nightly"]
+    refused = world.decide(tag=TagChoice(directive("mine"), ()))
+    assert (refused.judged.answer, codes(refused)) == ("refuse", ["no-such-platform"])
+
+
 def test_an_image_from_another_commit_says_so_though_its_inputs_are_the_same(world: World) -> None:
     """The image of a release holds another commit than the tag of that release."""
     world.tags["nightly"] = published("nightly", labelled(inputs(OLD, ("a", "1"))))
@@ -401,12 +412,13 @@ MANIFEST = Manifest(
 )
 
 
-def pins(*loose: Loose, tips: Callable[[Any], Sequence[Tip]] | None = None, find: Any = None) -> Pins:
+def pins(
+    *loose: Loose, tips: Callable[[Any], Sequence[Tip]] | None = None, find: Any = None, head: Commit | None = None
+) -> Pins:
     listed = tips or (lambda _: (Tip("refs/heads/main", Commit("1" * 40), Commit("1" * 40)),))
+    asking = Asking(listed, lambda _: head, find or (lambda one: Absent(one.text)))
     baked: dict[str, Any] = {"engine": None}
-    return resolve_pins(
-        inputs(HEAD, loose=loose), image(baked=baked), MANIFEST, Asking(listed, find or (lambda one: Absent(one.text)))
-    )
+    return resolve_pins(inputs(HEAD, loose=loose), image(baked=baked), MANIFEST, asking)
 
 
 def clone(ref: str | None = "main", url: str = URL + ".git", argument: str | None = "REF") -> Loose:
@@ -417,6 +429,20 @@ def test_a_branch_that_is_cloned_is_resolved_and_handed_over() -> None:
     found = pins(clone())
     assert found.pins == (Pin("engine", f"{URL}@main", "1" * 40, "REF"),)
     assert found.arguments == {"REF": "1" * 40}
+
+
+def test_a_pin_that_the_build_cannot_be_handed_is_recorded_and_said() -> None:
+    cloned = msgspec.structs.replace(clone(), unfit="REF is used elsewhere")
+    based = Loose(
+        "base", "FROM b:1", "a digest", Place("Dockerfile", 1), ref="b:1", argument="B", unfit="B is a part of it"
+    )
+    found = pins(cloned, based, find=lambda _: published("1", {}))
+    assert found.arguments == {}
+    assert [pin.value for pin in found.pins] == ["1" * 40, D1]
+    assert found.uncovered == (
+        f"Dockerfile:4: git clone: the build is not handed {'1' * 40}: REF is used elsewhere",
+        f"Dockerfile:1: FROM b:1: the build is not handed {D1}: B is a part of it",
+    )
 
 
 def test_the_token_goes_to_the_dependencys_own_server_only() -> None:
@@ -434,6 +460,20 @@ def test_a_branch_that_is_not_there_is_not_resolved_and_said() -> None:
     found = pins(clone("gone"), clone(None))
     assert found.pins == ()
     assert len(found.unresolved) == 2
+
+
+def test_the_default_branch_is_resolved_where_none_is_named() -> None:
+    found = pins(clone(None), head=Commit("5" * 40))
+    assert found.pins == (Pin("engine", f"{URL}@HEAD", "5" * 40, None),)
+    assert found.unresolved == ()
+    (said,) = pins(clone(None)).unresolved
+    assert said.endswith(f"{URL} has no default branch")
+
+
+def test_a_ref_that_has_no_value_here_is_not_the_default_branch() -> None:
+    unknown = Loose("clone", "clone at $REF", "a commit", Place("Dockerfile", 4), argument="REF")
+    found = pins(unknown, head=Commit("5" * 40))
+    assert (found.pins, len(found.uncovered)) == ((), 1)
 
 
 def test_an_upstream_that_does_not_answer_is_said() -> None:

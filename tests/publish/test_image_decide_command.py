@@ -28,6 +28,7 @@ class Workflow:
     def __init__(self, folder: Path, stand_in: Any) -> None:
         self.folder, self.stand_in = folder, stand_in
         self.project = folder / "project"
+        self.head = "1" * 40
         self.project.mkdir()
         self.git("init", "--quiet", "--initial-branch=main")
         (self.project / "regraft.toml").write_text(MANIFEST.format(host=stand_in.host))
@@ -50,7 +51,7 @@ class Workflow:
     def pull_request(self, name: str, text: str) -> None:
         """HEAD is the merge commit of a pull request that changes one file."""
         self.git("checkout", "--quiet", "-b", "feature")
-        self.commit(name, text)
+        self.head = self.commit(name, text)
         self.git("checkout", "--quiet", "main")
         self.git("merge", "--quiet", "--no-ff", "--message", "Merge", "feature")
 
@@ -58,7 +59,7 @@ class Workflow:
         return {
             "repository": {"full_name": "o/proj"},
             "pull_request": {
-                "number": 7, "body": body, "head": {"sha": "1" * 40, "repo": {"full_name": head} if head else None},
+                "number": 7, "body": body, "head": {"sha": self.head, "repo": {"full_name": head} if head else None},
                 "labels": [{"name": name} for name in names],
             },
         }  # fmt: skip
@@ -146,6 +147,54 @@ def test_a_pull_request_that_changes_the_image_gets_a_tag_of_its_own(workflow: W
     assert found["tag"]["tag"] == f"pr-7-{found['inputs'][:16]}"
     assert found["publish"] is True
     assert f"{labels.INPUTS}={found['inputs']}" in outputs
+
+
+def test_a_checkout_that_is_not_the_pull_requests_is_said_and_no_reuse(workflow: Workflow) -> None:
+    """`pull_request_target` checks out the base, of which the last commit may well be a merge: of another one."""
+    workflow.publish()
+    workflow.pull_request("README.md", "other\n")
+    assert workflow.decide(event=workflow.event())[1]["decision"] == "reuse"
+    workflow.head = "3" * 40
+    code, found, _, _ = workflow.decide(event=workflow.event())
+    assert (code, found["decision"], found["tag"]["kind"]) == (1, "rebuild", "own")
+    assert "other-checkout" in [note["code"] for note in found["notes"]]
+
+
+def test_a_pull_requests_branch_that_merged_its_base_is_no_merge_of_it(workflow: Workflow) -> None:
+    """Compared with its first parent, the commit before, it would seem to change nothing."""
+    workflow.publish()
+    workflow.pull_request("build.sh", "echo 2\n")
+    workflow.git("checkout", "--quiet", "feature")
+    workflow.git("checkout", "--quiet", "-b", "base", "feature~1")
+    workflow.commit("README.md", "words\n")
+    workflow.git("checkout", "--quiet", "feature")
+    workflow.git("merge", "--quiet", "--no-ff", "--message", "Merge the base", "base")
+    workflow.head = workflow.git("rev-parse", "HEAD")
+    _, found, _, _ = workflow.decide(event=workflow.event())
+    notes = [note["code"] for note in found["notes"]]
+    assert ("no-merge-commit" in notes, "untouched" in notes) == (True, False)
+
+
+PUSHED = {"after": "1" * 40, "repository": {"full_name": "o/proj", "default_branch": "main"}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [
+        ("push", {"ref": "refs/heads/feature"}),
+        ("push", {"ref": "refs/tags/v1"}),
+        ("workflow_dispatch", {"ref": "refs/heads/feature"}),
+        ("merge_group", {"merge_group": {"head_ref": "refs/heads/gh-readonly-queue/main/pr-7"}}),
+    ],
+)
+def test_what_is_not_of_the_default_branch_does_not_publish_its_tag(
+    workflow: Workflow, kind: str, more: dict[str, Any]
+) -> None:
+    _, found, _, _ = workflow.decide(event=PUSHED | more, kind=kind)
+    assert (found["decision"], found["publish"]) == ("rebuild", False)
+    assert "other-branch" in [note["code"] for note in found["notes"]]
+    _, found, _, _ = workflow.decide(event=PUSHED | {"ref": "refs/heads/main"}, kind="push")
+    assert (found["decision"], found["publish"]) == ("rebuild", True)
 
 
 @pytest.mark.parametrize("head", ["stranger/proj", None])
@@ -247,3 +296,118 @@ def test_an_event_that_cannot_be_read_is_an_error(workflow: Workflow, event: str
 def test_an_occasion_that_is_none_of_an_image_is_an_error(workflow: Workflow) -> None:
     code, found, _, _ = workflow.decide(event={}, kind="issue_comment")
     assert (code, found["error"]["code"]) == (2, "other-event")
+
+
+BUILDS = """\
+on: push
+jobs:
+  build:
+    runs-on: ubuntu-latest
+    steps:
+      - run: docker build -t {host}/o/gpu:nightly -f Dockerfile.gpu . && docker push {host}/o/gpu:nightly
+"""
+
+
+@pytest.fixture
+def unadopted(workflow: Workflow) -> Workflow:
+    """The image is built by a workflow, and nothing says so but that workflow."""
+    workflow.git("rm", "--quiet", "regraft.toml", "Dockerfile")
+    (workflow.project / ".github/workflows").mkdir(parents=True)
+    (workflow.project / ".github/workflows/build.yml").write_text(BUILDS.format(host=workflow.stand_in.host))
+    clone = "RUN git clone -b v1.0.0 https://x.org/o/eng /eng && git -C /eng checkout " + "1" * 40
+    workflow.commit("Dockerfile.gpu", f"FROM scratch\nCOPY build.sh /\n{clone}\n")
+    return workflow
+
+
+def test_without_a_manifest_it_decides_about_the_one_that_init_would_write_and_says_so(unadopted: Workflow) -> None:
+    code, found, said, _ = unadopted.decide()
+    assert (code, reasons(found)) == (1, ["absent"]), said
+    assert said.count("this is about the one that `regraft init` would write") == 2
+    digest = unadopted.publish()
+    code, found, _, _ = unadopted.decide()
+    assert (code, found["decision"], found["digest"]) == (0, "reuse", digest)
+    unadopted.pull_request("build.sh", "echo 2\n")
+    code, found, _, _ = unadopted.decide(event=unadopted.event())
+    assert (code, found["decision"], found["tag"]["kind"]) == (1, "rebuild", "own")
+    assert not (unadopted.project / "regraft.toml").exists()
+
+
+def test_without_a_manifest_and_an_image_to_propose_it_stops(unadopted: Workflow) -> None:
+    unadopted.git("rm", "--quiet", "Dockerfile.gpu")
+    unadopted.commit("README.md", "words\n")
+    code, found, _, _ = unadopted.decide()
+    assert (code, found["error"]["code"]) == (2, "no-manifest")
+
+
+def notes(found: Any, code: str) -> list[str]:
+    return [one["message"] for one in [*found["reasons"], *found["notes"]] if one["code"] == code]
+
+
+def test_the_commits_since_the_published_image_are_counted_and_named(workflow: Workflow) -> None:
+    workflow.publish()
+    first = workflow.commit("build.sh", "echo 2\n")
+    (message,) = notes(workflow.decide()[1], "other-revision")
+    assert message.endswith(f"and this is {first}: 1 commit, {first[:12]} 'build.sh'")
+    workflow.commit("README.md", "words\n")
+    last = workflow.commit("other.sh", "x\n")
+    (message,) = notes(workflow.decide()[1], "other-revision")
+    assert message.endswith(f": 3 commits, first {first[:12]} 'build.sh', last {last[:12]} 'other.sh'")
+
+
+def test_an_image_that_was_built_from_what_is_not_in_this_history_says_so(workflow: Workflow) -> None:
+    """The released tag holds another commit: https://github.com/THUDM/slime/issues/1794"""
+    workflow.git("checkout", "--quiet", "-b", "release")
+    workflow.commit("build.sh", "echo of the release\n")
+    workflow.publish()
+    workflow.git("checkout", "--quiet", "main")
+    (message,) = notes(workflow.decide()[1], "other-revision")
+    assert message.endswith(": 1 commit of it is not there any more")
+    here = workflow.commit("README.md", "words\n")
+    (message,) = notes(workflow.decide()[1], "other-revision")
+    assert message.endswith(f": 1 commit of it is not there any more; 1 commit, {here[:12]} 'README.md'")
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_history_that_is_cut_off_is_not_counted(workflow: Workflow, known: bool) -> None:
+    """Nor where both commits are there, and not what lies between them."""
+    workflow.publish()
+    workflow.git("tag", "published")
+    workflow.commit("README.md", "1\n")
+    here = workflow.commit("README.md", "2\n")
+    shallow = workflow.folder / "shallow"
+    workflow.git("clone", "--quiet", "--depth=1", "--no-tags", f"file://{workflow.project}", str(shallow))
+    workflow.project = shallow
+    if known:
+        workflow.git("fetch", "--quiet", "--depth=1", "origin", "tag", "published")
+    (message,) = notes(workflow.decide()[1], "other-revision")
+    assert message.endswith(f"and this is {here}")
+
+
+def test_the_commits_of_an_upstream_that_moved_are_named_where_it_is_at_hand(workflow: Workflow) -> None:
+    upstream, project = workflow.folder / "eng", workflow.project
+    upstream.mkdir()
+    workflow.project = upstream
+    workflow.git("init", "--quiet", "--initial-branch=work")
+    workflow.commit("a", "1\n")
+    workflow.project = project
+    text = MANIFEST.format(host=workflow.stand_in.host)
+    baked = '\n[images.gpu.baked.eng]\npath = "/eng"\n\n[dependencies.eng]\nurl = "' + str(upstream) + '"\n'
+    (project / "regraft.toml").write_text(text + baked)
+    workflow.commit("Dockerfile", f"FROM scratch\nCOPY build.sh /\nRUN git clone -b work {upstream} /eng\n")
+    workflow.publish()
+    workflow.project = upstream
+    first, last = workflow.commit("b", "one\n"), workflow.commit("c", "two\n")
+    workflow.project = project
+    code, found, _, _ = workflow.decide("--occasion", "schedule")
+    (message,) = notes(found, "upstream-moved")
+    assert (code, found["decision"]) == (1, "rebuild")
+    assert message.endswith(f": 2 commits, first {first[:12]} 'b', last {last[:12]} 'c'")
+
+
+def test_a_subject_stays_in_its_line(workflow: Workflow) -> None:
+    workflow.publish()
+    (workflow.project / "x").write_text("x")
+    workflow.git("add", "--all")
+    workflow.git("commit", "--quiet", "--message", "red \x1b[31m ::error::no")
+    (message,) = notes(workflow.decide()[1], "other-revision")
+    assert message.endswith(r"'red \x1b[31m ::error::no'")

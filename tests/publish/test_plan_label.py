@@ -9,13 +9,17 @@ from typing import Any
 
 import pytest
 
+from regraft.adapters.project_files import ProjectFolder
+from regraft.adapters.registry_publish import PublishingRegistry
 from regraft.core import image_labels as labels
 from regraft.core.baseline import SCHEMA, Baseline, BaselineDependency
 from regraft.core.baseline_document import encode_baseline
-from regraft.core.image_reference import Digest
+from regraft.core.image_reference import Digest, parse_reference
 from regraft.core.objects import Commit, Tree
 from regraft.core.plan import Plan
 from regraft.core.plan_document import decode_plan
+from regraft.errors import InputError
+from regraft.flows.baselines import INSIDE, baseline_of
 
 MANIFEST = """\
 [project]
@@ -97,6 +101,66 @@ def test_the_label_comes_before_the_committed_file(project: Project, stand_in: A
     stand_in.put_image("o/r", "nightly", labelled(), layers=(LAYER, SEAL))
     assert project.planned().dependencies["dep"].commit == "1" * 40
     assert project.planned("--no-registry").dependencies["dep"].commit == "3" * 40
+
+
+def attach(stand_in: Any, baseline: Baseline, tag: str = "nightly") -> None:
+    registry = PublishingRegistry(lambda _: None)
+    found = registry.look(parse_reference(f"{stand_in.host}/o/r:{tag}"))
+    assert found is not None
+    registry.attach(parse_reference(f"{stand_in.host}/o/r").repository, found.parts[0], encode_baseline(baseline))
+
+
+@pytest.mark.parametrize("referrers", [True, False])
+def test_without_a_label_the_baseline_is_what_is_attached(project: Project, stand_in: Any, referrers: bool) -> None:
+    stand_in.referrers = referrers
+    stand_in.put_image("o/r", "nightly", {})
+    assert project.planned().baseline is None
+    attach(stand_in, HELD)
+    plan = project.planned()
+    assert plan.baseline is not None
+    assert plan.baseline.source == "attached"
+    assert plan.dependencies["dep"].commit == "1" * 40
+    assert "baseline-unknown" not in codes(plan)
+
+
+def test_with_a_label_nobody_asks_what_is_attached(project: Project, stand_in: Any) -> None:
+    stand_in.put_image("o/r", "nightly", labelled(), layers=(LAYER, SEAL))
+    project.planned()
+    assert not any("referrers" in path or "/manifests/sha256-" in path for _, path, _ in stand_in.seen)
+
+
+def test_what_is_attached_counts_where_the_label_is_the_base_images(project: Project, stand_in: Any) -> None:
+    stand_in.put_image("o/r", "nightly", labelled(), layers=(LAYER, SEAL, SEAL))
+    attach(stand_in, HELD)
+    plan = project.planned()
+    assert plan.baseline is not None
+    assert plan.baseline.source == "attached"
+    assert "inherited-label" not in codes(plan)
+
+
+def test_attached_baselines_that_differ_or_cannot_be_read_are_none_and_said(
+    project: Project, stand_in: Any, answer: Any
+) -> None:
+    stand_in.put_image("o/r", "nightly", {})
+    attach(stand_in, HELD)
+    stand_in.answers["/v2/o/r/referrers/"] = answer(status=500)
+    plan = project.planned()
+    assert plan.baseline is None
+    assert "attached-unread" in codes(plan)
+    assert plan.image.digest is not None
+    stand_in.answers.clear()
+    attach(stand_in, Baseline(SCHEMA, "gpu", None, "3.12.0", HELD.dependencies, ()))
+    plan = project.planned()
+    assert plan.baseline is None
+    assert {"attached-differ", "baseline-unknown"} <= set(codes(plan))
+
+
+def test_a_baseline_of_another_image_is_not_taken(project: Project, stand_in: Any) -> None:
+    stand_in.put_image("o/r", "nightly", {})
+    attach(stand_in, Baseline(SCHEMA, "cpu", None, "3.11.2", HELD.dependencies, ()))
+    plan = project.planned()
+    assert plan.baseline is None
+    assert "bad-attached" in codes(plan)
 
 
 def test_a_tag_that_moved_makes_another_plan(project: Project, stand_in: Any) -> None:
@@ -194,3 +258,21 @@ def test_what_the_machine_has_must_be_the_baseline_that_was_planned_with(
     assert verified() != "other-baseline"
     inside.write_bytes(encode_baseline(Baseline(SCHEMA, "gpu", None, "3.12.0", {}, ())))
     assert verified() == "other-baseline"
+
+
+@pytest.mark.parametrize("attached", [True, False])
+def test_the_image_that_runs_is_the_planned_one_by_the_file_in_it(
+    project: Project, stand_in: Any, attached: bool
+) -> None:
+    stand_in.put_image("o/r", "nightly", {} if attached else labelled(), layers=(LAYER, SEAL))
+    if attached:
+        attach(stand_in, HELD)
+    plan = project.planned()
+    files = ProjectFolder(project.folder)
+    path = f"{INSIDE}/gpu.json"
+    assert baseline_of(plan, files, {path: encode_baseline(HELD)}.get) == HELD
+    other = Baseline(SCHEMA, "gpu", None, "3.12.0", HELD.dependencies, ())
+    for held in ({}, {path: encode_baseline(other)}):
+        with pytest.raises(InputError) as caught:
+            baseline_of(plan, files, held.get)
+        assert caught.value.code == "other-baseline"

@@ -19,6 +19,11 @@ from typing import Any
 
 import pytest
 
+from regraft.adapters.registry import Registry
+from regraft.adapters.registry_attached import attached_baselines
+from regraft.core.baseline_document import decode_baseline
+from regraft.core.image_reference import parse_reference
+
 MISSING = [name for name in ("buildah", "docker-registry") if shutil.which(name) is None]
 pytestmark = [
     pytest.mark.slow,
@@ -183,8 +188,23 @@ def test_a_real_image_goes_its_whole_way(team: Team) -> None:
 
     code, built, said = team.build("--push", "--state", "../state.json")
     assert code == 0, (built, said)
-    assert [step["name"] for step in built["steps"]] == ["build", "probe", "imports", "seal", "push", "check", "tag"]
+    assert [step["name"] for step in built["steps"]] == [
+        "build",
+        "probe",
+        "imports",
+        "seal",
+        "push",
+        "check",
+        "attach",
+        "tag",
+    ]
+    assert not any("still there" in note for note in built["notes"]), built["notes"]
+    assert [tag for tag in team.tags() if tag.startswith("regraft-")] == []
     assert "nightly" in team.tags()
+
+    repository = parse_reference(f"127.0.0.1:{team.port}/team/gpu").repository
+    (attached,) = attached_baselines(Registry(lambda _: None), repository, built["digest"])
+    assert decode_baseline(attached, "gpu").dependencies["dep"].commit == team.commit
 
     code, decided, _ = team.regraft("image", "decide")
     assert (code, decided["images"]["gpu"]["decision"]) == (0, "reuse"), decided

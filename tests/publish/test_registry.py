@@ -11,6 +11,7 @@ import pytest
 
 from regraft.adapters.registry import Registry
 from regraft.adapters.registry_logins import Login, Logins
+from regraft.adapters.registry_publish import PublishingRegistry
 from regraft.core.image_published import Absent, Published, Unread
 from regraft.core.image_reference import parse_reference
 from regraft.errors import InputError, OutsideError
@@ -242,7 +243,7 @@ def test_a_tag_is_moved_to_what_is_there_by_its_digest(stand_in: Any) -> None:
     stand_in.put_image("o/r", "nightly")
     found = look(stand_in, "o/r:candidate")
     assert found is not None
-    registry().put_tag(parse_reference(f"{stand_in.host}/o/r").repository, "nightly", found)
+    PublishingRegistry(nobody, timeout=2).put_tag(parse_reference(f"{stand_in.host}/o/r").repository, "nightly", found)
     moved = look(stand_in, "o/r:nightly")
     assert moved is not None
     assert moved.digest == digest
@@ -261,7 +262,9 @@ def test_two_builds_that_write_one_tag_are_noticed(stand_in: Any) -> None:
 
     stand_in.manifests = Racing(stand_in.manifests)
     with pytest.raises(OutsideError) as caught:
-        registry().put_tag(parse_reference(f"{stand_in.host}/o/r").repository, "nightly", found)
+        PublishingRegistry(nobody, timeout=2).put_tag(
+            parse_reference(f"{stand_in.host}/o/r").repository, "nightly", found
+        )
     assert caught.value.code == "tag-raced"
 
 

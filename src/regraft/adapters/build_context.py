@@ -17,7 +17,8 @@ class ProjectCommits:
 
     def __init__(self, git: Git, root: Path) -> None:
         self._git = git
-        self._folder = project_tree.repository(root).folder
+        found = project_tree.enclosing(root)
+        self._folder, self._root = found.git.folder, found.root
 
     def parents(self, commit: Commit) -> tuple[Commit, ...]:
         """None of them where the history is cut off, and where the commit is not here."""
@@ -27,7 +28,7 @@ class ProjectCommits:
 
     @contextmanager
     def checked_out(self, commit: Commit) -> Iterator[Path]:
-        """A folder with the commit's files and nothing else, as git writes them; gone afterwards.
+        """The project's folder, where the commit's files lie and nothing else, as git writes them; gone afterwards.
 
         Raises InputError `submodules`: what is in one is not in the commit. OutsideError.
         """
@@ -40,7 +41,7 @@ class ProjectCommits:
                 message = "the commit has a submodule, whose files are not in it: an image of this commit cannot be built from it alone"
                 raise InputError("submodules", message, where=os.fsdecode(modules[0]))
             self._run(["checkout-index", "--all", f"--prefix={folder}/"], index)
-            yield folder
+            yield folder / self._root
 
     def _run(self, arguments: Sequence[str], index: Path) -> bytes:
         done = self._git.run(["-c", "core.hooksPath=/dev/null", *arguments], At(git_dir=self._folder, index=index))

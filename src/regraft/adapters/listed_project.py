@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from regraft.adapters.git import At, Git
-from regraft.adapters.git_folder import find
-from regraft.adapters.places import Places
 from regraft.adapters.project_files import ProjectFolder
-from regraft.errors import OutsideError
+from regraft.adapters.project_tree import enclosing
+from regraft.errors import InputError, OutsideError
 
 MOST = 200_000  # files
 _NEUTRAL = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false")
@@ -25,17 +24,20 @@ class ListedProject(ProjectFolder):
 
     def paths(self) -> tuple[str, ...]:
         """Relative POSIX paths, sorted; links among them. Raises OutsideError where git failed."""
-        found = find(self._root, Places(self._root)).git
-        if found is None:
+        try:
+            found = enclosing(self._root)
+        except InputError:
             return tuple(sorted(self._walk()))
         with Git(self._environ) as git:
-            at = At(git_dir=found.folder, work_tree=self._root, cwd=self._root)
+            at = At(git_dir=found.git.folder, work_tree=found.top, cwd=self._root)
             argv = [*_NEUTRAL, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
             done = git.run(argv, at)
         if done.returncode:
             said = done.stderr.decode("utf-8", "replace").strip()
             raise OutsideError("git-failed", f"git ls-files failed: {said!r:.300}", where=self.place("."))
         names = done.stdout.decode("utf-8", "surrogateescape").split("\0")
+        if found.root and not any(names):  # a repository above that ignores this folder is not the project's
+            return tuple(sorted(self._walk()))
         return tuple(sorted({name for name in names if name and (self._root / name).is_file()})[:MOST])
 
     def exists(self, path: str) -> bool:

@@ -29,18 +29,7 @@ _NEUTRAL = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c"
 _IGNORED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_CONFIG")
 
 
-def repository(root: Path) -> GitFolder:
-    """The checkout whose top this folder is. Raises InputError `not-a-repository`."""
-    found = find(Path(os.path.realpath(root)), Places(Path(os.path.realpath(root))))
-    if found.git is None:
-        message = f"the project's folder is no git checkout: {found.trouble or found.state}"
-        raise InputError(
-            "not-a-repository", message, where=str(root), hint="name the top of the checkout with --project"
-        )
-    return found.git
-
-
-class _Repository(NamedTuple):
+class Enclosing(NamedTuple):
     """`top` is the checkout's; `root` the project's folder in it, with a slash at its end, or ""."""
 
     git: GitFolder
@@ -48,18 +37,18 @@ class _Repository(NamedTuple):
     root: str
 
 
-def _repository(project: Path) -> _Repository:
-    """The nearest one: the project's own, or that of a folder above it."""
+def enclosing(project: Path) -> Enclosing:
+    """The nearest repository: the project's own, or that of a folder above it. Raises InputError `not-a-repository`."""
     real = Path(os.path.realpath(project))
     for top in (real, *real.parents):
         found = find(top, Places(top))
         if found.git is not None:
             below = real.relative_to(top).as_posix()
-            return _Repository(found.git, top, "" if below == "." else f"{below}/")
+            return Enclosing(found.git, top, "" if below == "." else f"{below}/")
         if found.state != "no-repository":
             break
     message = f"the project is in no git checkout: {found.trouble or found.state}"
-    hint = "run it in a checkout of the project"
+    hint = "run it in a checkout of the project, or name one with --project"
     raise InputError("not-a-repository", message, where=str(project), hint=hint)
 
 
@@ -86,7 +75,7 @@ class WorkTree:
 
     def __init__(self, git: Git, root: Path) -> None:
         self._git = git
-        self._found, self._top, self.root = _repository(root)
+        self._found, self._top, self.root = enclosing(root)
         self._files = ProjectFolder(self._top)
 
     def paths(self) -> tuple[str, ...]:
@@ -168,7 +157,7 @@ class Committed:
         self._git = git
         self._root = root
         self._machine = machine
-        self._found, top, self.root = _repository(root)
+        self._found, top, self.root = enclosing(root)
         self._store = _store(git, self._found, top)
         head = self._found.head()
         if head is None:

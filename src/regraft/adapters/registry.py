@@ -40,7 +40,7 @@ _MOVED = frozenset({301, 302, 303, 307, 308})
 _REFUSED = frozenset({401, 403})
 _ABSENT = 404
 _BUSY = 429
-_MADE = frozenset({200, 201})
+_ACTIONS = {"GET": "pull", "DELETE": "pull,push,delete"}
 
 Value = TypeVar("Value")
 
@@ -82,54 +82,43 @@ class Registry:
         answer = self._get(reference.repository, f"manifests/{reference.name}", MANIFEST_LIMIT, where)
         if answer is None:
             return None
-        digest = _same_bytes(answer, reference.digest, where)
-        document = _read(lambda: read_manifest(answer.body, answer.headers.get("content-type", "")), where)
+        digest = same_bytes(answer, reference.digest, where)
+        document = read_answer(lambda: read_manifest(answer.body, answer.headers.get("content-type", "")), where)
         if isinstance(document, Manifest):
-            parts: tuple[Part, ...] = (self._part(reference.repository, digest, document, where),)
+            part = self._part(reference.repository, digest, document, len(answer.body), where)
+            parts: tuple[Part, ...] = (part,)
         else:
             parts = tuple(self._listed(reference.repository, one, where) for one in document.parts)
         return Published(where, digest, document.media_type, parts, answer.body)
-
-    def put_tag(self, repository: Repository, tag: str, published: Published) -> None:
-        """Let a tag name what is there already by its digest. Raises as `look`; afterwards the tag names just that."""
-        where = f"{repository.text}:{tag}"
-        headers = {"content-type": published.media_type}
-        answer = self._ask("PUT", repository, f"manifests/{tag}", headers, published.document, MANIFEST_LIMIT, where)
-        if answer.status not in _MADE:
-            raise _failure(answer, where)
-        found = self.look(Reference(repository, tag, None))
-        if found is None or found.digest != published.digest:
-            message = f"the tag was moved to {published.digest}, and now names {found.digest if found else 'nothing'}"
-            hint = "look whether another workflow writes this tag, and let only one do that"
-            raise OutsideError("tag-raced", message, where=where, hint=hint)
 
     def _listed(self, repository: Repository, one: Descriptor, where: str) -> Part:
         answer = self._get(repository, f"manifests/{one.digest}", MANIFEST_LIMIT, where)
         if answer is None:
             raise OutsideError("registry-shape", f"the list names {one.digest}, and the registry has none", where=where)
-        _same_bytes(answer, one.digest, where)
-        document = _read(lambda: read_manifest(answer.body, answer.headers.get("content-type", "")), where)
+        same_bytes(answer, one.digest, where)
+        document = read_answer(lambda: read_manifest(answer.body, answer.headers.get("content-type", "")), where)
         if isinstance(document, Index):
             raise OutsideError("registry-shape", "the list lists another list", where=where)
-        return self._part(repository, one.digest, document, where)
+        return self._part(repository, one.digest, document, len(answer.body), where)
 
-    def _part(self, repository: Repository, digest: Digest, manifest: Manifest, where: str) -> Part:
+    def _part(self, repository: Repository, digest: Digest, manifest: Manifest, size: int, where: str) -> Part:
         answer = self._get(repository, f"blobs/{manifest.config.digest}", CONFIG_LIMIT, where)
         if answer is None:
             message = f"the manifest names the configuration {manifest.config.digest}, and the registry has none"
             raise OutsideError("registry-shape", message, where=where)
-        _same_bytes(answer, manifest.config.digest, where)
-        return Part(digest, _read(lambda: read_config(answer.body), where))
+        same_bytes(answer, manifest.config.digest, where)
+        config = read_answer(lambda: read_config(answer.body), where)
+        return Part(digest, config, manifest.media_type, size)
 
     def _get(self, repository: Repository, path: str, limit: int, where: str) -> http.Response | None:
-        answer = self._ask("GET", repository, path, {"accept": ACCEPT}, None, limit, where)
+        answer = self.ask("GET", repository, path, {"accept": ACCEPT}, None, limit, where)
         if answer.status == _ABSENT:
             return None
         if answer.status != http.OK:
-            raise _failure(answer, where)
+            raise failure(answer, where)
         return answer
 
-    def _ask(  # noqa: PLR0913, PLR0917 - one request in all its parts
+    def ask(  # noqa: PLR0913, PLR0917 - one request in all its parts
         self,
         method: str,
         repository: Repository,
@@ -139,17 +128,21 @@ class Registry:
         limit: int,
         where: str,
     ) -> http.Response:
-        """The answer after logins, waits and redirects. Credentials go to the registry and to its token server only."""
-        key = (repository.registry, repository.path, "pull" if method == "GET" else "pull,push")
-        url = f"{repository.api}/{quote(path, safe='/:')}"
-        answer = self._patient(method, url, headers, self._tokens.get(key), content, limit, where)
-        if answer.status == 401:
+        """The answer after logins, waits and redirects. Credentials go to the registry and to its token server only.
+
+        `path` is below the repository's, or a whole address that the registry gave. Raises as `look`, but for the status.
+        """
+        key = (repository.registry, repository.path, _ACTIONS.get(method, "pull,push"))
+        url = path if "://" in path else f"{repository.api}/{quote(path, safe='/:?=&%')}"
+        own = urlsplit(url).netloc == urlsplit(repository.api).netloc
+        answer = self._patient(method, url, headers, self._tokens.get(key) if own else None, content, limit, where)
+        if answer.status == 401 and own:
             self._tokens[key] = self._authorize(answer, repository, key[2], where)
             answer = self._patient(method, url, headers, self._tokens[key], content, limit, where)
         for _ in range(REDIRECTS):
             if answer.status not in _MOVED or method != "GET":
                 return answer
-            url = _next(url, answer, where)
+            url = next_address(url, answer.headers.get("location", ""), where)
             same = urlsplit(url).netloc == urlsplit(repository.api).netloc
             answer = self._patient(method, url, headers, self._tokens.get(key) if same else None, None, limit, where)
         if answer.status in _MOVED:
@@ -187,7 +180,7 @@ class Registry:
         challenge = read_challenge(answer.headers.get("www-authenticate", ""))
         login = self._login(repository.registry)
         if challenge is None or (challenge.scheme == "basic" and login is None):
-            raise _failure(answer, where)
+            raise failure(answer, where)
         if challenge.scheme == "basic":
             assert login is not None
             return login.basic
@@ -199,8 +192,8 @@ class Registry:
         method, url, headers, content = _token_request(challenge.realm, challenge.service, scope, login)
         said = self._patient(method, url, headers, headers.get("authorization"), content, TOKEN_LIMIT, where)
         if said.status != http.OK:
-            raise _failure(said, where)
-        return f"Bearer {_read(lambda: read_token(said.body), where)}"
+            raise failure(said, where)
+        return f"Bearer {read_answer(lambda: read_token(said.body), where)}"
 
 
 def _token_request(
@@ -228,8 +221,8 @@ def _sent(  # noqa: PLR0913, PLR0917 - as above
         ) from None
 
 
-def _next(url: str, answer: http.Response, where: str) -> str:
-    target = answer.headers.get("location", "")
+def next_address(url: str, target: str, where: str) -> str:
+    """Where an answer of `url` leads to. Raises OutsideError `registry-redirect` where that is nothing to go to."""
     try:
         found = urljoin(url, target)
         parts = urlsplit(found)
@@ -244,20 +237,20 @@ def _next(url: str, answer: http.Response, where: str) -> str:
     return found
 
 
-def _same_bytes(answer: http.Response, expected: Digest | None, where: str) -> Digest:
+def same_bytes(answer: http.Response, expected: Digest | None, where: str) -> Digest:
     """The digest of what came, which is the one that was asked for and the one that the server says."""
     said = answer.headers.get("docker-content-digest")
     names = [expected] if expected else []
     if said is not None:
-        names.append(_read(lambda: _digest(said), where))
+        names.append(read_answer(lambda: _digest(said), where))
     for name in names:
-        if _digest_of(answer.body, name.partition(":")[0]) != name:
+        if digest_of(answer.body, name.partition(":")[0]) != name:
             message = f"what came is not {name}: somebody changed it on its way, or the registry is wrong"
             raise OutsideError("other-digest", message, where=where)
-    return expected or _digest_of(answer.body, "sha256")
+    return expected or digest_of(answer.body, "sha256")
 
 
-def _digest_of(data: bytes, algorithm: str) -> Digest:
+def digest_of(data: bytes, algorithm: str) -> Digest:
     if algorithm == "sha256":
         return Digest(f"sha256:{sha256(data)}")
     import hashlib  # noqa: PLC0415 - hardly any registry uses another
@@ -272,7 +265,7 @@ def _digest(text: str) -> Digest:
         raise ValueError(error.message) from None
 
 
-def _read(reader: Callable[[], Value], where: str) -> Value:
+def read_answer(reader: Callable[[], Value], where: str) -> Value:
     try:
         return reader()
     except ValueError as error:
@@ -282,7 +275,7 @@ def _read(reader: Callable[[], Value], where: str) -> Value:
         ) from None
 
 
-def _failure(answer: http.Response, where: str) -> OutsideError:
+def failure(answer: http.Response, where: str) -> OutsideError:
     said = read_errors(answer.body)
     message = f"the registry answers {answer.status}" + (f": {said}" if said else "")
     if answer.status in _REFUSED:

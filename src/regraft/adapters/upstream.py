@@ -11,7 +11,7 @@ from regraft.core import remote_failures
 from regraft.core.objects import Blob, Commit, Tree, parse_commit, parse_tree
 from regraft.core.plan import Note
 from regraft.core.repository_url import parse_repository_url, public
-from regraft.core.resolution import Fetched, Reach, Remote, Tip, parse_tips
+from regraft.core.resolution import Fetched, Reach, Remote, Tip, parse_head, parse_tips
 from regraft.errors import OutsideError
 
 BATCH = 10_000  # hashes on one command line
@@ -43,6 +43,13 @@ class GitUpstream:
         if completed.returncode != 0:
             raise self._scratch.failed(remote, completed)
         return parse_tips(completed.stdout)
+
+    def head(self, remote: Remote) -> Commit | None:
+        """The tip of its default branch; None where it has none."""
+        completed = self._scratch.call(remote, ["ls-remote", "--quiet"], self._scratch.made(STORE), ["HEAD"])
+        if completed.returncode != 0:
+            raise self._scratch.failed(remote, completed)
+        return parse_head(completed.stdout)
 
     def fetch(self, remote: Remote, wants: Sequence[str]) -> Fetched:
         """At most one fetch where the server has all of it; one more for each that it has not."""

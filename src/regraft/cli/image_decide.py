@@ -71,30 +71,34 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from regraft.cli import image_ports as wired  # noqa: PLC0415 - `--help` pays for nothing
-    from regraft.cli.wiring import open_project, platform_here  # noqa: PLC0415
+    from regraft.cli.proposed import committed_manifests, project_or_proposed  # noqa: PLC0415
+    from regraft.cli.wiring import platform_here  # noqa: PLC0415
     from regraft.flows.image_decide import Ports, Question, decide_image  # noqa: PLC0415
 
     environ = dict(os.environ)
-    project = open_project(args.project)
+    project = project_or_proposed(args.project)
     images = wired.chosen(args.image, project)
     max_age = wired.seconds_of(args.max_age) if args.max_age else None
     event = _event(args, environ)
     requested, notes = _requested(args, event, environ)
     tags = _tags(args, project, environ)
     platform = args.platform or platform_here()
-    with wired.image_ports(project, environ) as ports:
+    with wired.image_ports(project, environ, committed_manifests(args.project)) as ports:
         decided = []
         for image in images:
             question = Question(
                 occasion=event.occasion, number=event.number, fork=event.fork, tag=tags(image), requested=requested,
                 max_age=max_age, platform=platform, source=wired.source_of(environ),
+                head=event.head, merge=event.merge, other=event.other,
             )  # fmt: skip
             find = _find(args.state, image, platform, ports.registry)
             decided.append(
                 decide_image(
                     image,
                     question,
-                    Ports(ports.inputs, ports.compare, ports.commits.parents, ports.pins, find, wired.now),
+                    Ports(
+                        ports.inputs, ports.compare, ports.commits.parents, ports.pins, find, wired.now, ports.between
+                    ),
                 )
             )
     notes += _consume(args, event, decided, environ)

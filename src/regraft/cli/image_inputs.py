@@ -23,15 +23,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from regraft.adapters.git import Git  # noqa: PLC0415 - `--help` pays for nothing
     from regraft.adapters.source_trees import Revisions  # noqa: PLC0415
+    from regraft.cli.proposed import committed_manifests  # noqa: PLC0415
     from regraft.core.image_inputs import moved  # noqa: PLC0415
-    from regraft.flows.image_inputs import image_inputs_at, manifest_of  # noqa: PLC0415
+    from regraft.flows.image_inputs import image_inputs, image_inputs_at  # noqa: PLC0415
     from regraft.render import image_inputs as render  # noqa: PLC0415
 
+    manifest_of = committed_manifests(args.project)
     with Git(os.environ) as git, Revisions.over(git, Path(args.project)) as revisions:
         if args.explain:
             old, new = (revisions.at(revision) for revision in args.explain)
-            names = [one.name for one in images_of(args.image, manifest_of(new))]
-            pairs = [(image_inputs_at(name, old), image_inputs_at(name, new)) for name in names]
+            was, now = manifest_of(old), manifest_of(new)
+            images = images_of(args.image, now)
+            pairs = [(image_inputs_at(one.name, old, was), image_inputs(one, now, new)) for one in images]
             found = [(before, after, moved(before, after)) for before, after in pairs]
             if args.format == "json":
                 print(render.moved_json(found))
@@ -39,7 +42,8 @@ def run(args: argparse.Namespace) -> int:
                 print("\n".join(line for one in found for line in render.moved_lines(*one)))
             return int(any(moves for _, _, moves in found))
         files = revisions.at(args.at)
-        inputs = [image_inputs_at(one.name, files) for one in images_of(args.image, manifest_of(files))]
+        manifest = manifest_of(files)
+        inputs = [image_inputs(one, manifest, files) for one in images_of(args.image, manifest)]
     if args.format == "json":
         print(render.inputs_json(inputs))
     else:

@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from regraft.cli.wiring import Project
-from regraft.core.image_labels import Pins
+from regraft.core.between import Between
+from regraft.core.image_labels import Pin, Pins
 from regraft.core.image_values import ImageInputs, Moved
 from regraft.core.manifest import Image
-from regraft.errors import InputError
+from regraft.core.objects import Commit
+from regraft.errors import InputError, RegraftError
 
 if TYPE_CHECKING:
     from regraft.adapters.build_context import ProjectCommits
-    from regraft.adapters.registry import Registry
+    from regraft.adapters.registry_publish import PublishingRegistry
+    from regraft.cli.proposed import Manifests
 
 
 class ImagePorts(Struct, frozen=True):
@@ -23,30 +26,62 @@ class ImagePorts(Struct, frozen=True):
     compare: Callable[[ImageInputs, ImageInputs], Sequence[Moved]]
     pins: Callable[[ImageInputs, Image], Pins]
     commits: "ProjectCommits"
-    registry: "Registry"
+    registry: "PublishingRegistry"
+    between: Callable[[Image, Pin | None, Commit, Commit], Between | None]
 
 
 @contextmanager
-def image_ports(project: Project, environ: Mapping[str, str]) -> Iterator[ImagePorts]:
+def image_ports(
+    project: Project, environ: Mapping[str, str], manifests: "Manifests | None" = None
+) -> Iterator[ImagePorts]:
+    """`manifests` finds a commit's manifest (None: it is among the commit's files)."""
     from regraft.adapters.build_context import ProjectCommits  # noqa: PLC0415 - `--help` pays for nothing
+    from regraft.adapters.commits_between import commits_between  # noqa: PLC0415
     from regraft.adapters.git import Git  # noqa: PLC0415
-    from regraft.adapters.registry import Registry  # noqa: PLC0415
     from regraft.adapters.registry_logins import Logins  # noqa: PLC0415
+    from regraft.adapters.registry_publish import PublishingRegistry  # noqa: PLC0415
     from regraft.adapters.source_trees import Revisions  # noqa: PLC0415
     from regraft.adapters.upstream import GitUpstream  # noqa: PLC0415
+    from regraft.adapters.upstream_cache import UpstreamCache, cache_folder_of  # noqa: PLC0415
     from regraft.core.image_inputs import moved  # noqa: PLC0415
-    from regraft.flows.image_inputs import image_inputs_at  # noqa: PLC0415
+    from regraft.core.repository_url import parse_repository_url  # noqa: PLC0415
+    from regraft.core.resolution import Remote  # noqa: PLC0415
+    from regraft.flows.image_inputs import image_inputs_at, manifest_of  # noqa: PLC0415
     from regraft.flows.image_pins import Asking, resolve_pins  # noqa: PLC0415
 
-    registry = Registry(Logins(environ).of)
+    find = manifests or manifest_of
+
+    def inputs(image: Image, revision: str) -> ImageInputs:
+        files = revisions.at(revision)
+        return image_inputs_at(image.name, files, find(files))
+
+    def between(image: Image, pin: Pin | None, old: Commit, new: Commit) -> Between | None:
+        if pin is None:
+            return revisions.between(old, new)
+        dependency = project.manifest.dependencies.get(pin.name) if pin.name in image.baked else None
+        if dependency is None:
+            return None
+        remote = Remote(dependency.url, dependency.token_env)
+        folder = cache_folder_of(environ)
+        if not parse_repository_url(remote.url).local and not (folder / "upstreams").is_dir():
+            return None
+        try:  # what was fetched before, or lies on this machine: counting alone is worth no fetch of a whole history
+            upstream = UpstreamCache(git, folder, project.root, environ).open(remote, refresh=False)
+        except RegraftError:
+            return None
+        return commits_between(git, upstream.store, upstream.shallow, old, new)
+
+    registry = PublishingRegistry(Logins(environ).of)
     with Git(environ) as git, Revisions.over(git, project.root) as revisions:
-        asking = Asking(GitUpstream(git, project.root, environ).ls_remote, registry.find)
+        upstream = GitUpstream(git, project.root, environ)
+        asking = Asking(upstream.ls_remote, upstream.head, registry.find)
         yield ImagePorts(
-            inputs=lambda image, revision: image_inputs_at(image.name, revisions.at(revision)),
+            inputs=inputs,
             compare=moved,
             pins=lambda inputs, image: resolve_pins(inputs, image, project.manifest, asking),
             commits=ProjectCommits(git, project.root),
             registry=registry,
+            between=between,
         )
 
 

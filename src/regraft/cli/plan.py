@@ -3,8 +3,8 @@
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,13 @@ from regraft.core.planned import Planned
 from regraft.errors import InputError, RegraftError, raise_all
 
 if TYPE_CHECKING:
+    from regraft.cli.image_ports import ImagePorts
+    from regraft.cli.wiring import Project
+    from regraft.core.image_reference import Digest, Repository
+    from regraft.core.manifest import Image
     from regraft.flows.baselines import Registries
+    from regraft.flows.draft import OwnOf
+    from regraft.flows.image_choice import OwnImage, OwnUnknown
 
 REGISTRY_TIMEOUT = 5.0  # seconds for one answer: without it there is a plan too, and a note
 BODY_LIMIT = 4 * 65_536  # bytes: GitHub's limit of 65,536 is in characters
@@ -58,17 +64,22 @@ def run(args: argparse.Namespace) -> int:
     environ = dict(os.environ)
     project = open_project(args.project)
     _check_output(args.output, len(set(args.image)) or len(project.manifest.images))
+    event = event_of(args, environ)
     asked = ask(
         vocabulary(project.manifest),
         settings=settings_of(args.set),
         body=body_of(args.body),
-        event=event_of(args, environ),
+        event=event,
         find_pull=wiring.find_pull(environ),
     )
-    with _told(asked, environ), wiring.upstreams(project, environ) as ports:
+    with (
+        _told(asked, environ),
+        wiring.upstreams(project, environ) as ports,
+        _own_images(event, project, environ) as own_of,
+    ):
         planned = plan(project.manifest, asked, args.image, files=project.files, find_pull=ports.find_pull,
                        upstream=ports.upstream, gate=ports.gate, unset=_unset(project.manifest, environ),
-                       registries=_registries(args, project.manifest, environ))  # fmt: skip
+                       registries=_registries(args, project.manifest, environ), own_of=own_of)  # fmt: skip
     if not planned.stopped:
         _write(planned, args.output)
     _print(planned, args.format)
@@ -133,7 +144,39 @@ def _registries(args: argparse.Namespace, manifest: Manifest, environ: Mapping[s
     from regraft.cli.wiring import platform_here  # noqa: PLC0415
     from regraft.flows.baselines import Registries  # noqa: PLC0415
 
-    return Registries(Registry(Logins(environ).of, timeout=REGISTRY_TIMEOUT, patience=0).find, platform_here())
+    registry = Registry(Logins(environ).of, timeout=REGISTRY_TIMEOUT, patience=0)
+
+    def attached(repository: "Repository", digest: "Digest") -> "Sequence[bytes]":
+        from regraft.adapters.registry_attached import attached_baselines  # noqa: PLC0415 - images without a label
+
+        return attached_baselines(registry, repository, digest)
+
+    return Registries(registry.find, platform_here(), attached)
+
+
+@contextmanager
+def _own_images(event: Event | None, project: "Project", environ: Mapping[str, str]) -> "Iterator[OwnOf | None]":
+    """What image a pull request has of its own; what tells that is imported for one, and an image with a Dockerfile."""
+    if event is None or event.number is None or event.head is None:
+        yield None
+        return
+    number, head = event.number, event.head
+    with ExitStack() as stack:
+        opened: list[ImagePorts] = []
+
+        def find(image: "Image") -> "OwnImage | OwnUnknown | None":
+            from regraft.cli.image_ports import image_ports  # noqa: PLC0415 - only for such an image
+            from regraft.flows.image_choice import OwnUnknown  # noqa: PLC0415
+            from regraft.flows.image_decide import own_image  # noqa: PLC0415
+
+            try:
+                if not opened:
+                    opened.append(stack.enter_context(image_ports(project, environ)))
+                return own_image(image, number, head, opened[0].inputs, opened[0].commits.parents)
+            except RegraftError as error:
+                return OwnUnknown(str(error))
+
+        yield find
 
 
 @contextmanager

@@ -17,11 +17,15 @@ KEYWORDS = frozenset(
 )
 
 _STAGE_NAME = regex(r"[a-z][a-z0-9._-]*")
+_LONE = regex(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
 _IMAGE_NAME = regex(r"[a-z0-9][A-Za-z0-9./:@_-]*")
 
 
 class From(Struct, frozen=True):
-    """What a stage, a `COPY --from` or a mount is built on: nothing, a stage of this file, or an image by `text`."""
+    """What a stage, a `COPY --from` or a mount is built on: nothing, a stage of this file, or an image by `text`.
+
+    `used` are the variables in it, `argument` is the one that it is as a whole.
+    """
 
     kind: str  # "scratch", "stage", "image"
     text: str
@@ -29,6 +33,7 @@ class From(Struct, frozen=True):
     stage: int = -1
     unknown: tuple[str, ...] = ()
     used: tuple[str, ...] = ()
+    argument: str | None = None
 
 
 class Step(Struct, frozen=True):
@@ -224,7 +229,7 @@ class _Reader:
         if name is not None and not _STAGE_NAME.fullmatch(name):
             self._wrong(one.line, "bad-dockerfile", f"{name!r:.80} is no name for a stage")
         expanded = self._expanded(words[0] if words else "", self.before, one.line)
-        base = self._base(expanded, one.line)
+        base = self._base(expanded, one.line, words[0] if words else "")
         index = len(self.stages)
         flags = tuple(flag.text for flag in one.flags)
         if base.kind != "stage":
@@ -235,7 +240,7 @@ class _Reader:
             self._trigger(here, trigger)
         return here
 
-    def _base(self, expanded: Expanded, line: int) -> From:
+    def _base(self, expanded: Expanded, line: int, written: str) -> From:
         text = expanded.text
         if expanded.known:
             if text == "scratch":
@@ -245,7 +250,9 @@ class _Reader:
                     return From("stage", text, line, stage.index, used=expanded.used)
             if not _IMAGE_NAME.fullmatch(text):
                 self._wrong(line, "bad-base", f"FROM names no image: {text!r:.120}")
-        return From("image", text, line, unknown=expanded.unknown, used=expanded.used)
+        lone = _LONE.fullmatch(written.strip('"'))
+        argument = lone[1] if lone and expanded.used == (lone[1],) else None
+        return From("image", text, line, unknown=expanded.unknown, used=expanded.used, argument=argument)
 
     def _trigger(self, here: _Here, trigger: Instruction) -> None:
         text = joined(trigger).encode("utf-8", "surrogateescape")

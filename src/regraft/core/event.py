@@ -15,13 +15,14 @@ class Event(Struct, frozen=True):
     """`body` is None where the event has no pull request; an empty or null body is "".
 
     `inputs` holds dispatch and call inputs as text, None where one is a list or an object: that is a mistake in an input of
-    ours only. `repository` is `owner/name`, `number` the pull request's.
+    ours only. `repository` is `owner/name`, `number` the pull request's, `head` the commit of its branch where the event is its own.
     """
 
     body: str | None
     inputs: tuple[tuple[str, str | None], ...]
     repository: str | None
     number: int | None
+    head: str | None = None
 
 
 def read_event(data: bytes, name: str) -> Event:
@@ -40,6 +41,7 @@ def read_event(data: bytes, name: str) -> Event:
         inputs=_inputs(raw.get("inputs"), name),
         repository=_repository(raw),
         number=_number(pull),
+        head=_head(raw.get("pull_request")),
     )
 
 
@@ -52,6 +54,12 @@ def _pull(raw: dict[str, Any], name: str) -> dict[str, Any] | None:
     if pull is not None and not isinstance(pull, dict):
         raise InputError("event-shape", "`pull_request` is not an object", where=name)
     return pull
+
+
+def _head(pull: Any) -> str | None:
+    head = pull.get("head") if isinstance(pull, dict) else None
+    found = head.get("sha") if isinstance(head, dict) else None
+    return found if isinstance(found, str) else None
 
 
 def _body(raw: Any, name: str) -> str:

@@ -1,16 +1,17 @@
 """The clones that scripts make, and whether what they check out has a hash for a name."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 from regraft.core.image_scripts import Script
 from regraft.core.image_values import Place
 from regraft.core.patterns import regex
+from regraft.core.shell_programs import started
 from regraft.core.shell_values import Word
 from regraft.core.shell_walk import UNKNOWN, Seen
 
-HASH = regex(r"[0-9a-f]{7,64}")
+HASH = regex(r"(?!\d{7,39}\Z)[0-9a-f]{7,64}")  # a short one of digits alone is a date or a number
 VERSION = regex(r"v?\d+(?:\.\d+)+\S*")
 
 _VALUES = frozenset(
@@ -21,24 +22,41 @@ _VALUES = frozenset(
     }
 )
 _PLACES = frozenset({"-C", "-c", "--git-dir", "--work-tree"})
+_LOOKS = frozenset({"cherry-pick", "log", "merge", "rev-parse", "show"})
+_MADE = frozenset({"-b", "-B", "-c", "-C", "--orphan"})  # what follows is a new branch's name
+
+
+class Ref(Struct, frozen=True):
+    """What a command names, with the variables filled in that are known; `text` None: the default branch.
+
+    `argument` is the build argument that it is, where that is a word of its own and git takes a commit there; `through`
+    one that it is made with. With `named`, only a branch or a tag can stand there.
+    """
+
+    text: str | None = None
+    argument: str | None = None
+    through: str | None = None
+    named: bool = False
 
 
 class Clone(Struct):
-    """A checkout that a script makes at `folder` (absolute in the image). `ref` None: the default branch."""
+    """A checkout that a script makes at `folder` (absolute in the image)."""
 
     url: str
     folder: str
     place: Place
     stage: int
-    ref: str | None = None
-    argument: str | None = None  # the variable that the ref was written as
-    fetched: str | None = None
-    fetched_argument: str | None = None
+    at: Ref
+    fetched: Ref | None = None
     ref_place: Place | None = None
 
     @property
+    def ref(self) -> str | None:
+        return self.at.text
+
+    @property
     def pinned(self) -> bool:
-        return self.ref is not None and HASH.fullmatch(self.ref) is not None
+        return self.ref is not None and not self.at.named and HASH.fullmatch(self.ref) is not None
 
     @property
     def known(self) -> bool:
@@ -50,21 +68,52 @@ def clones(scripts: Iterable[Script]) -> list[Clone]:
     found: list[Clone] = []
     for script in scripts:
         if b"git" in script.text:
-            for seen in script.commands():
+            for seen in script.commands(inner=True):
                 _git(seen, script, found)
     return found
 
 
-def _git(seen: Seen, script: Script, found: list[Clone]) -> None:
-    words = [word for word in seen.command.words if word.text not in ("sudo", "command")]
-    if not words or words[0].text.rpartition("/")[2] != "git":
+def commit_words(seen: Seen) -> Iterator[str]:
+    """The words of a git command, as written, in place of which a commit may stand."""
+    parts = _parts(seen)
+    if parts is None:
         return
+    verb, words, _ = parts
+    texts = [word.text for word in words]
+    match verb:
+        case "clone":
+            revision = _option(words, "--revision")
+            yield from () if revision is None else (revision,)
+        case "fetch":
+            yield from (word.text for word in _positional(words)[1:])
+        case "checkout" | "reset" | "switch":
+            detached = verb != "switch" or {"-d", "--detach"} & set(texts)
+            if detached and not {"-t", "--track"} & set(texts):
+                yield from (word.text for word in _commits(words)[:1])
+        case _ if verb in _LOOKS:
+            yield from (word.text for word in _positional(words))
+        case _:
+            pass
+
+
+def _parts(seen: Seen) -> tuple[str, Sequence[Word], str] | None:
+    """A git command's verb, what follows that, and the folder that it works in; None for another program."""
+    words = started(seen.command.words, {"git"})
+    if not words:
+        return None
     at, folder = 1, seen.folder
     while at < len(words) and words[at].text.startswith("-"):
         if words[at].text == "-C" and at + 1 < len(words):
             folder = seen.path(seen.text(words[at + 1].text))
         at += 2 if words[at].text in _PLACES else 1
-    verb, rest = (words[at].text, words[at + 1 :]) if at < len(words) else ("", [])
+    return (words[at].text, words[at + 1 :], folder) if at < len(words) else ("", (), folder)
+
+
+def _git(seen: Seen, script: Script, found: list[Clone]) -> None:
+    parts = _parts(seen)
+    if parts is None:
+        return
+    verb, rest, folder = parts
     place = script.place(seen.command.span.start)
     if verb == "clone":
         made = _clone(seen, rest, folder, place, script.stage.index)
@@ -74,7 +123,7 @@ def _git(seen: Seen, script: Script, found: list[Clone]) -> None:
     if verb == "remote" and [word.text for word in rest[:1]] == ["add"]:
         positional = _positional(rest[1:])
         if len(positional) > 1 and _last(found, folder, script) is None:
-            found.append(Clone(seen.text(positional[-1].text), folder, place, script.stage.index))
+            found.append(Clone(seen.text(positional[-1].text), folder, place, script.stage.index, Ref()))
         return
     clone = _last(found, folder, script)
     if clone is not None:
@@ -91,7 +140,7 @@ def _last(found: list[Clone], folder: str, script: Script) -> Clone | None:
     return here[-1] if here and unclear else None
 
 
-def _positional(words: list[Word]) -> list[Word]:
+def _positional(words: Sequence[Word]) -> list[Word]:
     rest, waiting = [], iter(words)
     for word in waiting:
         if word.text == "--":
@@ -104,7 +153,14 @@ def _positional(words: list[Word]) -> list[Word]:
     return rest
 
 
-def _option(words: list[Word], *names: str) -> str | None:
+def _commits(words: Sequence[Word]) -> list[Word]:
+    """What a `checkout`, `switch` or `reset` names, without the name of a branch that it makes."""
+    before = words[: next((index for index, word in enumerate(words) if word.text == "--"), len(words))]
+    made = _MADE & {word.text for word in before}
+    return [one for one in before if not one.text.startswith("-")][1 if made else 0 :]
+
+
+def _option(words: Sequence[Word], *names: str) -> str | None:
     for index, word in enumerate(words):
         if word.text in names and index + 1 < len(words):
             return words[index + 1].text
@@ -114,7 +170,7 @@ def _option(words: list[Word], *names: str) -> str | None:
     return None
 
 
-def _clone(seen: Seen, words: list[Word], folder: str, place: Place, stage: int) -> Clone | None:
+def _clone(seen: Seen, words: Sequence[Word], folder: str, place: Place, stage: int) -> Clone | None:
     positional = _positional(words)
     if not positional:
         return None
@@ -122,48 +178,48 @@ def _clone(seen: Seen, words: list[Word], folder: str, place: Place, stage: int)
     name = url.rstrip("/").rpartition("/")[2].removesuffix(".git")
     target = seen.text(positional[1].text) if len(positional) > 1 else name
     inside = seen.path(target) if not folder.startswith("$") else UNKNOWN
-    written = _option(words, "-b", "--branch", "--revision")
-    clone = Clone(url, inside, place, stage)
-    _set(clone, seen, written, place)
-    return clone
+    revision = _option(words, "--revision")
+    written = _option(words, "-b", "--branch") if revision is None else revision
+    return Clone(url, inside, place, stage, _ref(seen, written, named=revision is None), ref_place=place)
 
 
-def _set(clone: Clone, seen: Seen, written: str | None, place: Place) -> None:
-    clone.ref_place = place
+def _ref(seen: Seen, written: str | None, *, named: bool = False) -> Ref:
+    """`named`: git takes no commit there."""
     if written is None:
-        clone.ref, clone.argument = None, None
-        return
-    clone.ref = seen.text(written)
-    clone.argument = seen.argument(written)
-    clone.ref = clone.ref.removeprefix("refs/heads/").removeprefix("refs/tags/") if clone.ref else None
+        return Ref()
+    text = seen.text(written).removeprefix("origin/").removeprefix("refs/heads/").removeprefix("refs/tags/")
+    argument = None if named else seen.argument(written)
+    return Ref(text or None, argument, argument or seen.through(written), named)
 
 
-def _move(clone: Clone, seen: Seen, verb: str, words: list[Word], place: Place) -> None:
+def _move(clone: Clone, seen: Seen, verb: str, words: Sequence[Word], place: Place) -> None:
     texts = [word.text for word in words]
     match verb:
         case "fetch":
             positional = _positional(words)
-            written = positional[1].text if len(positional) > 1 else None
-            if written is not None:
-                clone.fetched = seen.text(written).lstrip("+").partition(":")[0]
-                clone.fetched_argument = seen.argument(written)
+            if len(positional) > 1:
+                clone.fetched = _ref(
+                    seen, positional[1].text.lstrip("+").partition(":")[0], named=":" in positional[1].text
+                )
         case "pull":
             positional = _positional(words)
-            _set(clone, seen, positional[1].text if len(positional) > 1 else clone.ref, place)
-            if clone.pinned:
-                clone.ref = None
+            if len(positional) > 1:
+                clone.at = _ref(seen, positional[1].text, named=True)
+            elif clone.pinned:
+                clone.at = Ref()
+            clone.ref_place = place
         case "checkout" | "switch" | "reset":
             if "--" in texts or (verb == "reset" and "--hard" not in texts):
                 return
-            made = {"-b", "-B", "-c", "-C", "--orphan"} & set(texts)
-            positional = [one for one in words if not one.text.startswith("-")][1 if made else 0 :]
+            positional = _commits(words)
             if not positional:
                 return
             written = positional[0].text
             if written == "FETCH_HEAD" and clone.fetched is not None:
-                clone.ref, clone.argument, clone.ref_place = clone.fetched, clone.fetched_argument, place
+                clone.at, clone.ref_place = clone.fetched, place
             elif written not in ("HEAD", "."):
-                _set(clone, seen, written.removeprefix("origin/"), place)
+                taken = written in commit_words(seen)
+                clone.at, clone.ref_place = _ref(seen, written, named=not taken), place
         case _:
             pass
 

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from regraft.core.image_reference import Digest
 
-StepName = Literal["build", "probe", "imports", "seal", "push", "check", "tag"]
+StepName = Literal["build", "probe", "imports", "seal", "push", "check", "attach", "tag"]
 
 
 class Step(Struct, frozen=True):

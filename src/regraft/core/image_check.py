@@ -11,6 +11,7 @@ from regraft.core.git_clones import VERSION, clones
 from regraft.core.globs import matching
 from regraft.core.image_applies import PATCHES, Applied, applied_in, hidden_in, used_by
 from regraft.core.image_apply_rules import after_install, missing, twice, unchecked
+from regraft.core.image_filters import Fed, filter_findings
 from regraft.core.image_inputs import missing_message, unused
 from regraft.core.image_loose import loose_of
 from regraft.core.image_rules import finding
@@ -23,10 +24,13 @@ Read = Callable[[str], bytes | None]
 
 
 class Built(Struct, frozen=True):
-    """An image of the manifest that has a Dockerfile. `patches` are those that it carries; `locks` dependency -> commit."""
+    """An image of the manifest that has a Dockerfile. `patches` are those that it carries, `inputs` patterns of what else
+    feeds it; `locks` dependency -> commit.
+    """
 
     recipe: Recipe
     patches: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
     within: tuple[str, ...] = ()
     generated: tuple[str, ...] = ()
     locks: Mapping[str, tuple[str, str, Place]] = {}  # dependency -> url, commit, the file that says so
@@ -182,6 +186,22 @@ def _outside(case: Case) -> Iterator[Finding]:
                 yield finding("input-outside", use.place, message, "add it to the list, or do not use it")
 
 
+def _filters(case: Case) -> Iterator[Finding]:
+    yield from filter_findings((_fed(case, found) for found in case.views), case.tree, case.read)
+
+
+def _fed(case: Case, found: View) -> Fed:
+    recipe = found.recipe
+    built = next(one for one in case.built if one.recipe is recipe)
+    inputs: dict[str, Place | None] = {recipe.dockerfile: None}
+    inputs |= {
+        path: use.place for use in found.uses for path in (*(one for one, _ in use.taken.files), *use.taken.links)
+    }
+    others = (*built.patches, *matching(built.inputs, case.tree), *(place.path for _, _, place in built.locks.values()))
+    inputs |= dict.fromkeys(path for path in others if path not in inputs and path in case.tree)
+    return Fed(recipe.image, recipe.dockerfile, inputs)
+
+
 def _arguments(case: Case) -> Iterator[Finding]:
     for found in case.views:
         for name in unused(found):
@@ -264,5 +284,5 @@ def _plain(url: str) -> str:
 
 
 _RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (
-    _wrong, _copies, _applies, _unread, _unused, _identical, _clones, _outside, _arguments, _unbuilt, _pins,
+    _wrong, _copies, _applies, _unread, _unused, _identical, _clones, _outside, _arguments, _unbuilt, _pins, _filters,
 )  # fmt: skip

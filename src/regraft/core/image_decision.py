@@ -1,6 +1,6 @@
 """Reuse an image, rebuild it, or refuse: a function of what is known. Whatever is not known means rebuild."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -52,6 +52,8 @@ class Facts(Struct, frozen=True):
     platform: str
     now: float
     max_age: float | None = None
+    since: str | None = None  # the commits from the published image's to this one, in words; None: not counted
+    moves: Mapping[str, str] = {}  # the same of each pin that moved, by its name
 
 
 class Judged(Struct, frozen=True):
@@ -182,7 +184,12 @@ def _moved(facts: Facts, part: Part) -> Iterator[Reason]:
                 "pin-unrecorded", f"{pin.ref} is {pin.value} now; what the image was built from is not recorded"
             )
         elif before != pin.value:
-            yield Reason("upstream-moved", f"{pin.ref} is {pin.value} now, the image was built from {before[:140]}")
+            message = f"{pin.ref} is {pin.value} now, the image was built from {before[:140]}"
+            yield Reason("upstream-moved", _counted(message, facts.moves.get(pin.name)))
+
+
+def _counted(message: str, commits: str | None) -> str:
+    return f"{message}: {commits}" if commits else message
 
 
 def _age(facts: Facts, found: Published, part: Part) -> Iterator[Reason]:
@@ -215,9 +222,8 @@ def _notes(facts: Facts) -> Iterator[Reason]:
     if isinstance(facts.found, Published) and (part := of_platform(facts.found, facts.platform)) is not None:
         built = part.config.labels.get(labels.REVISION)
         if built and built != facts.commit:
-            yield Reason(
-                "other-revision", f"{facts.found.reference} was built from {built[:40]!r}, and this is {facts.commit}"
-            )
+            message = f"{facts.found.reference} was built from {built[:40]!r}, and this is {facts.commit}"
+            yield Reason("other-revision", _counted(message, facts.since))
     if facts.fork:
         yield Reason(
             "fork-cannot-publish",

@@ -1,8 +1,11 @@
 """What the hash of an image's inputs cannot cover: what its Dockerfile gets from elsewhere by a name that may move."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+
+from msgspec.structs import replace
 
 from regraft.core.git_clones import HASH, clones, moving
+from regraft.core.image_arguments import misused
 from regraft.core.image_scripts import DEEPEST, MOST, Script
 from regraft.core.image_values import Loose, Place
 from regraft.core.image_view import View, bases, unvalued
@@ -12,11 +15,15 @@ from regraft.core.trees import printable
 
 Read = Callable[[str], bytes | None]
 
-_GIT_URL = regex(r"(?:[^\s@]+\s*@\s*)?git\+([^\s#;]+?)(?:@([^@/#;\s]+(?:/[^@#;\s]+)?))?(?:#\S*)?(?:\s*;.*)?")
+# PIP_NAME @ git+URL@REF#…, where an `@` before the host belongs to the address
+_GIT_URL = regex(
+    r"(?:[^\s@]+\s*@\s*)?git\+([a-z+]+://(?:[^\s@/#;]*@)?[^\s@#;]+|[^\s@#;/]+@[^\s@#;]+)(?:@([^@#;\s]+))?(?:#\S*)?(?:\s*;.*)?"
+)
 _FULL_HASH = regex(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
 _ADDRESS = regex(r"(?:https?|ftp)://\S+")
 _PROVES = frozenset(f"{name}sum" for name in ("sha256", "sha512", "sha384", "sha1", "md5", "b2")) | {"shasum"}
 _PIP = frozenset({"pip", "pip3"})
+_NAMED = frozenset({"base", "clone", "pip"})
 
 
 def loose_of(view: View, read: Read) -> tuple[Loose, ...]:
@@ -29,7 +36,25 @@ def loose_of(view: View, read: Read) -> tuple[Loose, ...]:
         *_clones(view),
         *_scripts(view, read),
     ]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(_fit(found, view)))
+
+
+def _fit(found: Iterable[Loose], view: View) -> Iterator[Loose]:
+    """Say which arguments the build cannot be handed what they resolve to: some use takes no commit, or means another thing."""
+    found = [*found]
+    meant: dict[str, set[str | None]] = {}
+    for one in found:
+        if one.argument is not None and one.kind in _NAMED:
+            meant.setdefault(one.argument, set()).add(one.url or one.ref)
+    bad = misused(view) if meant else {}
+    for one in found:
+        name = one.argument if one.kind in _NAMED else None
+        if name in bad:
+            yield replace(one, unfit=f"{name} is used at {bad[name]} where no commit and no digest can stand")
+        elif name is not None and len(meant[name]) > 1:
+            yield replace(one, unfit=f"{name} stands for one thing here, and for another elsewhere")
+        else:
+            yield one
 
 
 def _arguments(view: View) -> Iterator[Loose]:
@@ -45,8 +70,10 @@ def _bases(view: View) -> Iterator[Loose]:
         if "@sha256:" not in base.text and not base.unknown:
             tag = "" if ":" in base.text.rpartition("/")[2] else ", which means `latest`"
             what = f"{printable(base.text)} is a tag{tag}"
-            argument = base.used[-1] if base.used else None
-            yield Loose("base", what, f"{base.text}@sha256:…", place, ref=base.text, argument=argument)
+            unfit = _unfit(base.used[-1]) if base.used and base.argument is None else None
+            yield Loose(
+                "base", what, f"{base.text}@sha256:…", place, ref=base.text, argument=base.argument, unfit=unfit
+            )
 
 
 def _context(view: View) -> Iterator[Loose]:
@@ -66,19 +93,23 @@ def _remotes(view: View) -> Iterator[Loose]:
             yield Loose("download", f"ADD of {printable(url)}", "ADD --checksum=sha256:…", one.place, url)
 
 
+def _unfit(name: str) -> str:
+    return f"{name} is a part of it, or stands where only a name can"
+
+
 def _clones(view: View) -> Iterator[Loose]:
     for clone in moving(clones(view.followed.scripts)):
-        place, name = clone.ref_place or clone.place, clone.argument
+        place, name, through = clone.ref_place or clone.place, clone.at.argument, clone.at.through
+        unfit = _unfit(through) if through and name is None else None
         if clone.known:
             at = f"at {printable(clone.ref)}" if clone.ref else "at its default branch"
-            through = f", the value of {name}" if name else ""
+            value = f", the value of {through}" if name else f", by {through}" if through else ""
             pin = f"--build-arg {name}=<full commit>" if name else "check out a full commit"
-            yield Loose(
-                "clone", f"clone of {printable(clone.url)} {at}{through}", pin, place, clone.url, clone.ref, name
-            )
+            what = f"clone of {printable(clone.url)} {at}{value}"
+            yield Loose("clone", what, pin, place, clone.url, clone.ref, name, unfit=unfit)
         else:
             what = f"clone of {printable(clone.url)} at {printable(clone.ref or '')}, which has no value here"
-            yield Loose("clone", what, f"{name or 'it'} = <full commit>", place, clone.url, None, name)
+            yield Loose("clone", what, f"{name or 'it'} = <full commit>", place, argument=name)
 
 
 def _scripts(view: View, read: Read) -> Iterator[Loose]:
@@ -89,8 +120,8 @@ def _scripts(view: View, read: Read) -> Iterator[Loose]:
         if script.block is None:
             yield Loose("script", "a script that cannot be read", "mend its syntax", script.place(0))
             continue
-        checked = any(_proves(seen) for seen in script.commands())
-        for seen in script.commands():
+        checked = any(_proves(seen) for seen in script.commands(inner=True))
+        for seen in script.commands(inner=True):
             yield from _command(seen, script, read, checked=checked)
 
 
@@ -136,9 +167,13 @@ def _requirement(text: str, written: str, seen: Seen | None, place: Place) -> It
     match = _GIT_URL.fullmatch(text.strip())
     if match is None or (match[2] and HASH.fullmatch(match[2])):
         return
-    ref = match[2]
-    argument = seen.argument(written) if seen is not None and ref else None
+    url, ref = match[1], match[2]
+    was = _GIT_URL.fullmatch(written.strip())
+    argument = seen.argument(was[2]) if seen is not None and was and was[2] else None
+    through = seen.through(written) if seen is not None and argument is None else None
     at = printable(ref) if ref else "its default branch"
-    what = f"pip install of {printable(match[1])} at {at}"
-    known = None if ref is not None and "$" in ref else ref
-    yield Loose("pip", what, f"git+{match[1]}@<full commit>", place, match[1], known, argument)
+    what, pin = f"pip install of {printable(url)} at {at}", f"git+{url}@<full commit>"
+    if ref is not None and "$" in ref:
+        yield Loose("pip", what, pin, place, argument=argument)
+    else:
+        yield Loose("pip", what, pin, place, url, ref, argument, unfit=_unfit(through) if through else None)

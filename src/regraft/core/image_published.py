@@ -7,10 +7,12 @@ from regraft.core.registry_answers import Config
 
 
 class Part(Struct, frozen=True):
-    """One platform's image."""
+    """One platform's image. `media_type` and `size` (bytes) are its manifest's."""
 
     digest: Digest
     config: Config
+    media_type: str = ""
+    size: int = 0
 
 
 class Published(Struct, frozen=True):
@@ -41,9 +43,12 @@ Found = Published | Absent | Unread
 
 
 def of_platform(found: Published, platform: str) -> Part | None:
-    """The part for a platform (`linux/amd64`); of a single image that one, whatever it is for."""
-    if len(found.parts) == 1:
-        return found.parts[0]
+    """The part for a platform (`linux/amd64`). One that does not say what it is for is for none."""
     exact = [one for one in found.parts if one.config.platform == platform]
     near = [one for one in found.parts if one.config.platform.startswith(f"{platform}/")]
     return next(iter(exact or near), None)
+
+
+def part_of(found: Published, platform: str) -> Part | None:
+    """The part for a platform; of a single image that one, whatever it is for: to be looked into, and not to be run."""
+    return found.parts[0] if len(found.parts) == 1 else of_platform(found, platform)

@@ -1,6 +1,6 @@
 """The scripts of a RUN: its text, its here-documents, the JSON form, and the files of the repository that it runs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -8,8 +8,9 @@ from regraft.core.dockerfile_args import Scope
 from regraft.core.dockerfile_stages import Stage, Step
 from regraft.core.image_values import Place
 from regraft.core.shell_failure import Shell
+from regraft.core.shell_programs import started
 from regraft.core.shell_text import read_shell
-from regraft.core.shell_values import Block, Command
+from regraft.core.shell_values import Block, Command, Word
 from regraft.core.shell_walk import Seen, walk
 from regraft.core.stage_files import StageFiles
 
@@ -46,9 +47,10 @@ class Script(Struct, frozen=True):
         script, command = self.caller
         return (*script.order(command.span.start), at)
 
-    def commands(self) -> Iterator[Seen]:
+    def commands(self, *, inner: bool = False) -> Iterator[Seen]:
+        """Every command; with `inner`, those in `$(…)` and `<(…)` too."""
         if self.block is not None:
-            yield from walk(self.block, self.folder, self.scope)
+            yield from walk(self.block, self.folder, self.scope, inner=inner)
 
 
 class Followed(Struct):
@@ -118,31 +120,86 @@ def _reader(text: bytes, body: bytes, shell: Shell) -> Shell | None:
 
 
 def follow(first: Script, read: Callable[[str], bytes | None], found: Followed, depth: int = 0) -> None:
-    """Add a script, and those files of the repository that it runs."""
+    """Add a script, and what it runs: files of the repository, and the strings that it gives a shell."""
     if depth > DEEPEST or len(found.scripts) >= MOST:
         found.bounded = True
         return
     found.scripts.append(first)
     for seen in first.commands():
-        called = _called(seen, first)
-        if called is None:
-            continue
-        path, shell = called
-        if any(one.path == path and one.caller for one in _above(first)):
-            continue
-        data = read(path)
-        if data is None or b"\0" in data[:1000]:
-            continue
-        if shell is None:
-            words = data[2:].split(b"\n", 1)[0].decode("utf-8", "replace").split() if data.startswith(b"#!") else ["sh"]
-            shell = shell_of(tuple(words[1:] if words and words[0].endswith("/env") else words))
-        if shell is None:
-            continue
-        script = Script(
-            data, read_shell(data), path, 1, None, shell, first.stage, first.step,
-            seen.folder, seen.scope, first.files, (first, seen.command),
-        )  # fmt: skip
-        follow(script, read, found, depth + 1)
+        script = _string(seen, first) or _file(seen, first, read)
+        if script is not None:
+            follow(script, read, found, depth + 1)
+
+
+def _file(seen: Seen, first: Script, read: Callable[[str], bytes | None]) -> Script | None:
+    called = _called(seen, first)
+    if called is None:
+        return None
+    path, shell = called
+    if any(one.path == path and one.caller for one in _above(first)):
+        return None
+    data = read(path)
+    if data is None or b"\0" in data[:1000]:
+        return None
+    if shell is None:
+        words = data[2:].split(b"\n", 1)[0].decode("utf-8", "replace").split() if data.startswith(b"#!") else ["sh"]
+        shell = shell_of(tuple(words[1:] if words and words[0].endswith("/env") else words))
+    if shell is None:
+        return None
+    return Script(
+        data, read_shell(data), path, 1, None, shell, first.stage, first.step,
+        seen.folder, seen.scope, first.files, (first, seen.command),
+    )  # fmt: skip
+
+
+def _string(seen: Seen, first: Script) -> Script | None:
+    """The script in `bash -c '…'`, `su -c '…'` or `eval '…'`."""
+    words: Sequence[Word] = seen.command.words
+    if words and words[0].text == "eval":
+        given, shell = words[1:], Shell(first.shell.errexit, first.shell.pipefail)
+    else:
+        run = started(words, SHELLS | {"su"})
+        at = _command_string(run)
+        given, shell = run[at : at + 1] if at else (), shell_of(tuple(word.text for word in run[:at])) or Shell()
+    if not given:
+        return None
+    text, offset, span = _unquoted(given, seen), None, given[0].span
+    raw = first.text[span.start : span.stop]
+    if len(given) == 1 and raw[:1] == raw[-1:] and raw[:1] in (b"'", b'"') and _plain(raw):
+        text, offset = raw[1:-1], first.offset + span.start + 1 if first.offset is not None else None
+    start = first.start + first.text.count(b"\n", 0, span.start)
+    return Script(
+        text, read_shell(text), first.path, start, offset, shell, first.stage, first.step,
+        seen.folder, seen.scope, first.files, (first, seen.command),
+    )  # fmt: skip
+
+
+def _command_string(words: Sequence[Word]) -> int | None:
+    """Which of a shell's words is the string that it runs."""
+    wanted, at = False, 1
+    while at < len(words):
+        text = words[at].text
+        if text[:1] not in ("-", "+") or text in ("-", "--"):
+            if wanted:
+                return at
+            if words[0].text.rpartition("/")[2] != "su":
+                return None  # the name of a file
+        elif not text.startswith("--"):
+            wanted = wanted or "c" in text
+            at += text.endswith("o")
+        at += 1
+    return None
+
+
+def _plain(raw: bytes) -> bool:
+    """Whether what stands in the quotes is the string: a line may go on in it."""
+    inside = raw[1:-1]
+    return raw[:1] not in inside and (raw[:1] == b"'" or b"\\" not in inside.replace(b"\\\n", b""))
+
+
+def _unquoted(given: Sequence[Word], seen: Seen) -> bytes:
+    whole = " ".join(seen.text(word.text) if word.text.startswith("$") else word.text for word in given)
+    return whole.encode("utf-8", "surrogateescape")
 
 
 def _above(script: Script) -> Iterator[Script]:
@@ -154,7 +211,7 @@ def _above(script: Script) -> Iterator[Script]:
 
 def _called(seen: Seen, script: Script) -> tuple[str, Shell | None] | None:
     """The file of the repository that a command runs as a shell script, and that shell where the command names it."""
-    words = [seen.text(word.text) for word in seen.command.words]
+    words = [seen.text(word.text) for word in started(seen.command.words, SHELLS) or seen.command.words]
     if not words:
         return None
     name = words[0].rpartition("/")[2]
@@ -163,7 +220,7 @@ def _called(seen: Seen, script: Script) -> tuple[str, Shell | None] | None:
     if name in SHELLS:
         rest = [index for index, word in enumerate(words) if index and not word.startswith(("-", "+"))]
         index = next((one for one in rest if words[one - 1] not in ("-o", "-eo", "-euo", "-euxo", "+o")), None)
-        if index is None or "-c" in words[:index]:
+        if index is None:
             return None
         file, shell = words[index], shell_of(tuple(words[:index]))
     elif name in (".", "source") and len(words) > 1:

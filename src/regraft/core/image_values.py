@@ -50,7 +50,8 @@ class Loose(Struct, frozen=True):
     """What the hash cannot cover: the same text may mean something else tomorrow. `pin` is what would cover it.
 
     For `clone` and `pip`, `url` and `ref` (None: the default branch) are what could be resolved to a commit; for `base`, `ref`
-    is the reference. `argument` is the build argument whose value the ref is, where it comes from one.
+    is the reference. `argument` is the build argument that the ref is, where a commit or a digest could stand for it; `unfit` says
+    why the build cannot be handed one though an argument is used.
     """
 
     kind: LooseKind
@@ -61,6 +62,7 @@ class Loose(Struct, frozen=True):
     ref: str | None = None
     argument: str | None = None
     resolved: str | None = None
+    unfit: str | None = None
 
 
 class Moved(Struct, frozen=True):

@@ -25,13 +25,17 @@ Read = Callable[[str], bytes | None]
 
 
 class Recipe(Struct, frozen=True):
-    """How an image is built. Paths are relative to the repository; `context` is "" for its top."""
+    """How an image is built. Paths are relative to the project; `context` is "" for its top.
+
+    `repository`: the project is the top of its repository, where `.git` lies.
+    """
 
     image: str
     dockerfile: str
     context: str = ""
     target: str | None = None
     arguments: Mapping[str, str] = {}
+    repository: bool = True
 
 
 class Use(Struct, frozen=True):
@@ -115,6 +119,7 @@ class _Looking:
     def __init__(self, found: View, read: Read) -> None:
         self._view = found
         self._read = read
+        self._top = found.recipe.repository and not found.recipe.context
 
     def stage(self, stage: Stage) -> None:
         below = self._view.files.get(stage.base.stage) if stage.base.kind == "stage" else None
@@ -191,7 +196,7 @@ class _Looking:
             near, hidden = context.near(source), context.is_ignored(source)
             self._view.missing.append(Missing(place, step.keyword, source, near, hidden))
         for one in taken:
-            if one.folder and one.source == "" and not context.root and not context.hides(".git"):
+            if one.folder and one.source == "" and self._top and not context.hides(".git"):
                 self._view.everything = self._view.everything or place
             self._view.uses.append(Use(place, source, one))
             put(one)

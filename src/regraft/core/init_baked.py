@@ -77,6 +77,7 @@ def _install(table: Table, one: Checkout, use: Use) -> None:
     elif one.installs:
         argvs = list(dict.fromkeys(install.argv for install in one.installs))
         table.put("install", [list(argv) for argv in argvs], one.installs[0].place)
+        _not_brought(table, one.installs)
     else:
         on_path = next((told for told in use.held.python_path if f"{told.text}/".startswith(f"{one.path}/")), None)
         if on_path is not None:
@@ -85,6 +86,21 @@ def _install(table: Table, one: Checkout, use: Use) -> None:
             table.ask(
                 "install", f"which commands install it? None after {one.place} does, as far as this can be followed"
             )
+
+
+def _not_brought(table: Table, installs: Sequence[Install]) -> None:
+    """What an editable install leaves as it was: only the upstream's own tree says whether there is any."""
+    for one in installs:
+        words = list(one.argv)
+        editable = next((at for at, word in enumerate(words) if word in ("-e", "--editable")), None)
+        if editable is None or editable + 1 >= len(words):
+            continue
+        folder = words[editable + 1].partition("[")[0].strip("/").removeprefix("./")
+        why = f"`{_line(one)}` ({one.place}) is editable, and its repository is not here"
+        table.ask("rebuild-when", f"which files does it compile (*.cu, *.cpp, *.rs)? {why}")
+        if folder not in ("", "."):
+            table.ask("not-installed", f"which folders besides {folder}/ does the image use? {why}")
+        return
 
 
 def _line(install: Install) -> str:

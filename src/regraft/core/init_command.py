@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from regraft.core.init_expand import Value
-from regraft.core.init_git import enclosing, run_git
+from regraft.core.init_git import READ, enclosing, run_git
+from regraft.core.init_locks import read_by
 from regraft.core.init_patching import run_apply, run_patch, run_quilt
 from regraft.core.init_pip import interpreter, run_install, run_setup
 from regraft.core.init_shell import Shell
@@ -46,6 +47,8 @@ def _known(shell: Shell, word: Word | None) -> str | None:
 def _assign(shell: Shell, command: Command) -> None:
     for name, word in command.assignments:
         shell.variables[name] = _known(shell, word)
+        text = shell.value(word).text if word is not None else ""
+        shell.variables[f"{READ}{name}"] = text if read_by(text) else None
 
 
 def _followed(shell: Shell, command: Command, words: Sequence[Word], env: dict[str, str]) -> bool | None:

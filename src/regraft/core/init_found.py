@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
 
+from regraft.core.init_locks import Lock
 from regraft.core.init_values import Checkout, FromGit, Held, Place, Told, Workflows
 from regraft.core.patterns import regex
 from regraft.core.repository_url import parse_repository_url
@@ -31,6 +32,9 @@ class Found(Struct):
     touched: dict[str, frozenset[bytes] | None] = field(default_factory=dict)
     from_git: list[FromGit] = field(default_factory=list)
     series: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    locked: dict[tuple[str, str | None], bool] = field(
+        default_factory=dict
+    )  # file and pointer: whether a commit is there
 
 
 class Use(Struct, frozen=True):
@@ -46,6 +50,20 @@ class Upstream(Struct):
     url: Told | None
     uses: list[Use] = field(default_factory=list)
     straight: list[tuple[str | None, FromGit]] = field(default_factory=list)  # image (None: the project's requirements)
+
+
+def locks_of(found: Found, upstream: Upstream) -> list[Lock]:
+    """The files that its commit is read from, each once."""
+    locks: dict[tuple[str, str | None], Lock] = {}
+    for use in upstream.uses:
+        ref = use.checkout.ref
+        if ref is None or ref.text is not None:
+            continue
+        if ref.reads is not None:
+            locks.setdefault(ref.reads, Lock(*ref.reads, ref.place))
+        elif ref.argument is not None and (told := found.workflows.locked.get(ref.argument)) is not None:
+            locks.setdefault(told[:2], Lock(*told))
+    return list(locks.values())
 
 
 def image_names(dockerfiles: Sequence[str]) -> dict[str, str]:

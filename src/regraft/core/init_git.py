@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from regraft.core.init_expand import Value
+from regraft.core.init_locks import read_by, token_of
 from regraft.core.init_shell import Shell
 from regraft.core.init_values import Checkout, Place, Ref, Remark, Told
 from regraft.core.init_words import Parted, parted
@@ -21,9 +22,10 @@ _FETCH = frozenset(
 )
 _CHECKOUT = frozenset({"-b", "-B", "-c", "-C", "--orphan", "--conflict", "--pathspec-from-file"})
 _REMOTE_BRANCH = regex(r"(?:refs/remotes/)?([^/]+)/(.+)")
+READ = "$reads:"  # before the name of a shell's variable: the command that its value is read by
 COMMIT = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _URL = regex(r"[A-Za-z][\w+.-]*://.+|[\w.-]+@[\w.-]+:.+|/.+|\.\.?/.+", 16)  # DOTALL
-_LOGIN = regex(r"(https?://)[^/@]*@(.*)", 16)  # DOTALL
+_LOGIN = regex(r"(https?://)(?:[^/@$]|\$\([^()@]*\)|\$\{?\w+\}?)*@(.*)", 16)  # DOTALL
 
 
 def run_git(shell: Shell, words: Sequence[Value], place: Place) -> bool | None:
@@ -91,19 +93,24 @@ def _clone(shell: Shell, options: Parted, folder: str, place: Place) -> None:
     url = operands[0]
     name = url.text.rstrip("/").removesuffix(".git").rpartition("/")[2].rpartition(":")[2]
     path = shell.path(operands[1].text) if len(operands) > 1 else shell.path(f"{folder.rstrip('/')}/{name}")
-    made = Checkout(path, place, told_url(url, place), doubt=shell.doubt)
+    made = Checkout(path, place, told_url(url, place), doubt=shell.doubt, token=token_of(url.text, place))
     if made.url is not None:
         made.remotes["origin"] = made.url
     elif not url.known:
         made.remarks.append(Remark(f"where is {url.text!r:.200}? Its value is not in the repository", place))
     if (branch := options.last("-b", "--branch")) is not None:
-        made.ref = _ref(branch, place, named=True)
+        made.ref = _ref(shell, branch, place, named=True)
         made.branch = made.ref
     shell.held.checkouts[path] = made
 
 
-def _ref(value: Value, place: Place, *, named: bool = False) -> Ref:
-    return Ref(value.text if value.known else None, place, value.names[-1] if value.names else None, named)
+def _ref(shell: Shell, value: Value, place: Place, *, named: bool = False) -> Ref:
+    name = value.names[-1] if value.names else None
+    if value.known:
+        return Ref(value.text, place, name, named)
+    read = read_by(value.text) or read_by(shell.variables.get(f"{READ}{name}") or "")
+    path = shell.files.find(shell.path(read[0])) if read is not None else None
+    return Ref(None, place, name, named, (path, read[1]) if read is not None and path is not None else None)
 
 
 def _remote(shell: Shell, words: Sequence[Value], folder: str, place: Place) -> None:
@@ -111,6 +118,7 @@ def _remote(shell: Shell, words: Sequence[Value], folder: str, place: Place) -> 
         return
     one = checkout_at(shell, folder, place)
     url = told_url(words[-1], place)
+    one.token = one.token or token_of(words[-1].text, place)
     if url is not None:
         one.remotes[words[-2].text] = url
         if one.url is None or words[-2].text == "origin":
@@ -123,6 +131,7 @@ def _fetch(shell: Shell, options: Parted, folder: str, place: Place, *, pull: bo
     if not operands:
         return
     where = operands[0]
+    one.token = one.token or token_of(where.text, place)
     if _URL.fullmatch(where.text) and (url := told_url(where, place)) is not None:
         one.remotes["FETCH_HEAD"] = url
     elif where.text in one.remotes:
@@ -132,7 +141,9 @@ def _fetch(shell: Shell, options: Parted, folder: str, place: Place, *, pull: bo
     one.fetched = None
     if len(operands) > 1:
         source = operands[1].text.lstrip("+").partition(":")[0]
-        one.fetched = _ref(Value(source.removeprefix("refs/heads/"), operands[1].known, operands[1].names), place)
+        one.fetched = _ref(
+            shell, Value(source.removeprefix("refs/heads/"), operands[1].known, operands[1].names), place
+        )
         if pull:
             one.ref = one.fetched
 
@@ -161,7 +172,7 @@ def _move(shell: Shell, one: Checkout, to: Value, place: Place) -> None:
             one.ref = Ref(remote[2], place, to.names[-1] if to.names else None, named=True)
             one.url = one.remotes.get(remote[1], one.url)
         else:
-            one.ref = _ref(to, place)
+            one.ref = _ref(shell, to, place)
     if shell.doubt:
         shell.ask(f"{one.path}: which commit? This line is followed {shell.doubt}", place)
         one.ref = Ref(None, place)

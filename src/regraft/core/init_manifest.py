@@ -18,6 +18,8 @@ _BARE = regex(r"[A-Za-z0-9_-]+")
 _TEXTS: dict[str, Text] = {
     "name": texts.PROJECT,
     "url": texts.URL,
+    "allow": texts.ALLOWED,
+    "token-env": texts.TOKEN,
     "branch": texts.BRANCH,
     "directive": texts.DIRECTIVE,
     "repository": texts.REPOSITORY,

@@ -4,14 +4,15 @@ import posixpath
 from collections.abc import Iterator, Sequence
 
 from regraft.core.init_baked import baked_table
-from regraft.core.init_found import Found, Upstream, image_names, upstreams
+from regraft.core.init_found import Found, Upstream, identity, image_names, locks_of, upstreams
 from regraft.core.init_git import COMMIT
 from regraft.core.init_images import image_table, suite_tables
 from regraft.core.init_manifest import Entry, Proposal, Table
-from regraft.core.init_values import Held, Install, Ref
+from regraft.core.init_values import Held, Install, Place, Ref
 from regraft.core.manifest_links import default_directive
 from regraft.core.manifest_texts import URL
 from regraft.core.patterns import regex
+from regraft.core.repository_url import parse_repository_url
 from regraft.core.spelling import nearest
 
 _VERSION = regex(r"(?:[A-Za-z]+[-_/]?)?v?\d+(?:[._-]\d+)+.*|v\d+.*|refs/tags/.*|tags/.*|.*(?:rc|alpha|beta|post)\d+")
@@ -28,7 +29,7 @@ def propose(found: Found) -> Proposal:
     every = upstreams(found, names)
     directives = _directives(every, found)
     proposal = Proposal([_project(found)])
-    proposal.tables += [_dependency(one, directives) for one in every]
+    proposal.tables += [_dependency(found, one, directives) for one in every]
     suites: list[Table] = []
     for one in held:
         image = image_table(found, names[one.dockerfile], one, names)
@@ -86,7 +87,7 @@ def _install(table: Table, installs: Sequence[Install]) -> None:
         table.ask("install", "which commands install the project itself? No workflow and no Dockerfile here says it")
 
 
-def _dependency(one: Upstream, directives: dict[str, tuple[str, str]]) -> Table:
+def _dependency(found: Found, one: Upstream, directives: dict[str, tuple[str, str]]) -> Table:
     table = Table(("dependencies", one.name))
     if one.url is None:
         place = one.uses[0].checkout.place
@@ -104,7 +105,47 @@ def _dependency(one: Upstream, directives: dict[str, tuple[str, str]]) -> Table:
     if one.name in directives:
         key, why = directives[one.name]
         table.put("directive", key, why)
+    _allow(table, one)
+    _token(table, one)
+    _lock(table, found, one)
     return table
+
+
+def _allow(table: Table, one: Upstream) -> None:
+    """Other repositories of the same server that a build fetches into the very same checkout."""
+    own = parse_repository_url(one.url.text) if one.url is not None else None
+    if own is None or own.repository is None or one.url is None:
+        return
+    others: dict[str, Place] = {}
+    for use in one.uses:
+        for told in use.checkout.remotes.values():
+            other = parse_repository_url(told.text)
+            elsewhere = identity(told.text) != identity(one.url.text)
+            if other.repository is not None and other.host == own.host and elsewhere:
+                others.setdefault(f"{other.repository.owner}/{other.repository.name}", told.place)
+    if others:
+        places = ", ".join(dict.fromkeys(str(place) for place in others.values()))
+        table.put("allow", list(others), f"{places}: the build takes from there too")
+
+
+def _token(table: Table, one: Upstream) -> None:
+    told = {use.checkout.token.text: use.checkout.token for use in one.uses if use.checkout.token is not None}
+    names = [token for name, token in told.items() if name]
+    if len(names) == 1 and len(told) == 1:
+        table.put("token-env", names[0].text, f"{names[0].place} logs in with it")
+    elif told:
+        places = ", ".join(str(token.place) for token in told.values())
+        table.ask("token-env", f"which variable holds a token for it? {places} logs in with a secret")
+
+
+def _lock(table: Table, found: Found, one: Upstream) -> None:
+    locks = locks_of(found, one)
+    if len(locks) == 1 and found.locked.get((locks[0].file, locks[0].key)):
+        table.put("lock", locks[0].value, f"{locks[0].place} reads the commit there")
+    elif locks:
+        lines = ", ".join(f"{lock.file}{f' at {lock.key}' if lock.key else ''} ({lock.place})" for lock in locks)
+        why = "no full commit is there" if len(locks) == 1 else "they are several"
+        table.ask("lock", f"where is the commit recorded that it is released with? It is read from {lines}: {why}")
 
 
 def _refs(one: Upstream) -> Iterator[Ref]:

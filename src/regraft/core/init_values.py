@@ -38,6 +38,7 @@ class Ref(Struct, frozen=True):
     place: Place
     argument: str | None = None
     named: bool = False
+    reads: tuple[str, str | None] | None = None  # the project's file that it is read from, and the JSON pointer
 
 
 class Install(Struct, frozen=True):
@@ -79,6 +80,7 @@ class Checkout(Struct):
     patches: list[Applied] = field(default_factory=list)
     series: Told | None = None
     egg: Told | None = None
+    token: Told | None = None  # the variable that its address has for a login; "" where that is no variable
     doubt: str | None = None
     remarks: list[Remark] = field(default_factory=list)
 
@@ -143,6 +145,9 @@ class Workflows(Struct):
     directives: dict[str, Place] = field(default_factory=dict)
     installs: list[Install] = field(default_factory=list)
     unread: list[Place] = field(default_factory=list)  # those that are no YAML
+    locked: dict[str, tuple[str, str | None, Place]] = field(
+        default_factory=dict
+    )  # build argument -> file, pointer, line
     urls: dict[str, Told] = field(default_factory=dict)  # by the path of a checkout in an image
 
     def build_of(self, dockerfile: str) -> Build | None:

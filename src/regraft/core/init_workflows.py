@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from regraft.core.drop_target import resolved
 from regraft.core.init_command import run_command
 from regraft.core.init_expand import Copied, Files, expand
+from regraft.core.init_locks import project_lock
 from regraft.core.init_shell import Shell
 from regraft.core.init_values import Build, Held, Place, Reference, Workflows
 from regraft.core.init_words import parted
@@ -17,8 +18,7 @@ from regraft.core.manifest_texts import REPOSITORY, TAG
 from regraft.core.patterns import regex
 from regraft.core.shell_text import read_shell
 from regraft.core.shell_values import commands_of
-
-LIMIT = 1024 * 1024  # bytes
+from regraft.core.yaml_nodes import LIMIT, compose, get, pairs, scalars
 
 _EXPRESSION = regex(r"\$\{\{\s{0,20}([^\n]{0,300}?)\s{0,20}\}\}")
 _DIRECTIVE = regex(
@@ -39,46 +39,21 @@ def read_script(data: bytes, path: str, found: Workflows) -> None:
 
 def read_workflow(data: bytes, path: str, tracked: frozenset[str], found: Workflows) -> None:
     """One workflow or composite action. One that is no YAML says nothing but for the words in it."""
-    import yaml  # noqa: PLC0415 - only what reads workflows needs it
-
     read_script(data, path, found)
     if len(data) > LIMIT:
         return
     try:
-        root = yaml.compose(data.decode("utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (UnicodeDecodeError, yaml.YAMLError, RecursionError, ValueError):
+        root = compose(data)
+    except ValueError:
         found.unread.append(Place(path, 1))
         return
+    read_nodes(root, path, tracked, found)
+
+
+def read_nodes(root: Any, path: str, tracked: frozenset[str], found: Workflows) -> None:
+    """The same of its nodes, without the words."""
     if root is not None and root.id == "mapping":
         _Reader(path, tracked, found).workflow(root)
-
-
-def _pairs(node: Any) -> Iterator[tuple[str, Any]]:
-    if node is not None and node.id == "mapping":
-        yield from ((key.value, value) for key, value in node.value if key.id == "scalar")
-
-
-def _get(node: Any, *keys: str) -> Any:
-    for key in keys:
-        node = next((value for name, value in _pairs(node) if name == key), None)
-        if node is None:
-            return None
-    return node
-
-
-def _scalars(node: Any) -> Iterator[Any]:
-    waiting, seen = [node], set()
-    while waiting:
-        one = waiting.pop()
-        if one is None or id(one) in seen:
-            continue
-        seen.add(id(one))
-        if one.id == "scalar":
-            yield one
-        elif one.id == "sequence":
-            waiting += reversed(one.value)
-        else:
-            waiting += [value for _, value in reversed(one.value)]
 
 
 class _Reader:
@@ -88,21 +63,21 @@ class _Reader:
         self._found = found
 
     def workflow(self, root: Any) -> None:
-        for name, value in _pairs(_get(root, "on", "workflow_dispatch", "inputs")):
+        for name, value in pairs(get(root, "on", "workflow_dispatch", "inputs")):
             if _INPUT.fullmatch(name):
                 self._found.directives.setdefault(name.replace("_", "-"), self._place(value))
         outer = self._environment(root, {})
-        for job, body in _pairs(_get(root, "jobs")):
+        for job, body in pairs(get(root, "jobs")):
             for values in self._matrix(body):
                 self._job(job, body, {**outer, **values})
-        self._steps(_get(root, "runs", "steps"), outer)
+        self._steps(get(root, "runs", "steps"), outer)
 
     def _place(self, node: Any) -> Place:
         return Place(self._path, node.start_mark.line + 1)
 
     def _environment(self, node: Any, outer: Mapping[str, str]) -> dict[str, str]:
         found = dict(outer)
-        for name, value in _pairs(_get(node, "env")):
+        for name, value in pairs(get(node, "env")):
             if value.id == "scalar":
                 found[f"env.{name}"] = self._put(value.value, outer)
         return found
@@ -110,13 +85,13 @@ class _Reader:
     def _matrix(self, job: Any) -> list[dict[str, str]]:
         """The values that `matrix.NAME` has, one set for each value; enough to see every image that is named."""
         found: list[dict[str, str]] = [{}]
-        for name, node in _pairs(_get(job, "strategy", "matrix")):
+        for name, node in pairs(get(job, "strategy", "matrix")):
             for one in node.value if node.id == "sequence" else ():
                 if one.id == "scalar":
                     found.append({f"matrix.{name}": one.value})
                 elif one.id == "mapping":
                     prefix = "matrix." if name == "include" else f"matrix.{name}."
-                    found.append({f"{prefix}{key}": value.value for key, value in _pairs(one) if value.id == "scalar"})
+                    found.append({f"{prefix}{key}": value.value for key, value in pairs(one) if value.id == "scalar"})
         return found if len(found) > 1 else [{}]
 
     def _put(self, text: str, values: Mapping[str, str]) -> str:
@@ -124,19 +99,19 @@ class _Reader:
 
     def _job(self, name: str, job: Any, values: Mapping[str, str]) -> None:
         values = self._environment(job, values)
-        container = _get(job, "container")
-        image = container if container is not None and container.id == "scalar" else _get(container, "image")
+        container = get(job, "container")
+        image = container if container is not None and container.id == "scalar" else get(container, "image")
         if image is not None and image.id == "scalar":
             self._reference(self._put(image.value, values), self._place(image), job=name)
-        if _get(job, "uses") is not None:
-            for value in _scalars(_get(job, "with")):
+        if get(job, "uses") is not None:
+            for value in scalars(get(job, "with")):
                 self._reference(self._put(value.value, values), self._place(value), job=name, loose=True)
-        self._steps(_get(job, "steps"), values)
+        self._steps(get(job, "steps"), values)
 
     def _steps(self, steps: Any, values: Mapping[str, str]) -> None:
         for step in steps.value if steps is not None and steps.id == "sequence" else ():
             own = self._environment(step, values)
-            uses, run = _get(step, "uses"), _get(step, "run")
+            uses, run = get(step, "uses"), get(step, "run")
             if uses is not None and uses.id == "scalar" and "build-push-action" in uses.value:
                 self._pushed(step, own)
             if run is not None and run.id == "scalar":
@@ -144,9 +119,7 @@ class _Reader:
 
     def _pushed(self, step: Any, values: Mapping[str, str]) -> None:
         """docker/build-push-action: `context`, `file`, `tags`, `target`, `build-args`."""
-        text = {
-            key: self._put(value.value, values) for key, value in _pairs(_get(step, "with")) if value.id == "scalar"
-        }
+        text = {key: self._put(value.value, values) for key, value in pairs(get(step, "with")) if value.id == "scalar"}
         context = _folder(text.get("context", "."))
         file = text.get("file") or posixpath.join(context, "Dockerfile")
         arguments = [_argument(line) for line in text.get("build-args", "").splitlines() if line.strip()]
@@ -195,6 +168,13 @@ class _Reader:
             shell.script(masked, at)
             self._found.installs += held.project_installs
 
+    def _locks(self, arguments: Iterable[str], place: Place) -> None:
+        for text in arguments:
+            name, _, value = text.partition("=")
+            lock = project_lock(value, place, self._tracked)
+            if lock is not None:
+                self._found.locked.setdefault(name, (lock.file, lock.key, place))
+
     def _builds(self, script: bytes, values: Mapping[str, str], at: Any) -> None:
         block = read_shell(script)
         variables = {name.removeprefix("env."): value for name, value in values.items() if name.startswith("env.")}
@@ -217,6 +197,7 @@ class _Reader:
             target = options.last("--target")
             arguments = tuple(_argument(text) for text in named[_ARGS])
             place = at(command.span.start)
+            self._locks(named[_ARGS], place)
             self._built(path, named[_TAGS], Build(place, context, target.text if target else None, arguments))
 
 

@@ -57,6 +57,10 @@ def _path_fault(path: str) -> Fault | None:
     """A path below the project's root, in its one normal form."""
     if path.startswith("/"):
         return Fault("must be relative to the project, not absolute")
+    if ".." in path.split("/"):
+        return Fault(
+            "must not hold `..`", "what lies outside cannot be named: let a folder that holds both be the project"
+        )
     return _form_fault(path)
 
 

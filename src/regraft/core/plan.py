@@ -42,7 +42,9 @@ class PlannedImage(Struct, frozen=True):
 
 
 class BaselineSource(Struct, frozen=True):
-    source: Literal["label", "file", "probe"]
+    """`label` and `attached` are the image's own, and the same as the file in it; `file` is the project's."""
+
+    source: Literal["label", "attached", "file", "probe"]
     digest: Sha256
 
 

@@ -91,6 +91,18 @@ def parse_tips(listing: bytes) -> tuple[Tip, ...]:
     return tuple(Tip(name, commit, peeled.get(name, commit)) for name, commit in listed.items())
 
 
+def parse_head(listing: bytes) -> Commit | None:
+    """The commit of `HEAD` in the output of `git ls-remote`: the tip of the default branch."""
+    for line in listing.decode("utf-8", "surrogateescape").split("\n"):
+        digits, _, name = line.partition("\t")
+        if name == "HEAD":
+            try:
+                return parse_commit(digits)
+            except ValueError:
+                return None
+    return None
+
+
 def pick_name(ref: NameRef, tips: Sequence[Tip], place: Place) -> Pick:
     """The branch or the tag. InputError: no-such-ref, ambiguous-ref, sha256-repository."""
     prefixes = {"branch": ("refs/heads/",), "tag": ("refs/tags/",)}.get(ref.kind, tuple(_WORDS))

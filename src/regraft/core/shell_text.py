@@ -4,7 +4,6 @@
 on into a pipe) is `Opaque`, and is to be left alone. Nothing is expanded: `$NAME` stays in a word's text.
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
@@ -26,15 +25,13 @@ from regraft.core.shell_values import (
     Redirect,
     Word,
 )
+from regraft.core.shell_words import word_of
 from regraft.core.spans import Edit, Span, edited
 
 LIMIT = 1024 * 1024  # bytes of one script
 _DEEPEST = 200
 
-_ESCAPED = regex(rb"\\(.)", re.DOTALL)
-_IN_QUOTES = regex(rb"\\([$`\"\\])")
 _JOINED = regex(rb"\\\r?\n")
-_GLOB = regex(rb"[*?\[]")
 
 
 def read_shell(text: bytes) -> Block | None:
@@ -113,9 +110,10 @@ def _node(node: Any, depth: int) -> Node:
     span = _span(node)
     match node.type:
         case "command" | "test_command" | "declaration_command" | "unset_command" | "variable_assignment":
-            return _command(node)
+            return _command(node, depth)
         case "variable_assignments":
-            return Command(span, (), (), tuple(_assignment(one) for one in node.named_children))
+            given = tuple(_assignment(one) for one in node.named_children)
+            return Command(span, (), (), given, _substituted(node, depth))
         case "redirected_statement":
             return _redirected(node, depth)
         case "negated_command":
@@ -176,6 +174,8 @@ def _redirected(node: Any, depth: int) -> Node:
         redirects.append(_redirect(one))
     found = _node(inner, depth + 1)
     span, extra = _span(node), tuple(redirects)
+    if isinstance(found, Command) and (within := _substituted(node, depth)):
+        found = Command(found.span, found.words, found.redirects, found.assignments, within)
     if isinstance(found, Chain):  # the parser gives the redirection of the last command to all of them
         last = _with(found.items[-1], Span(found.items[-1].span.start, span.stop), extra)
         return Chain(span, (*found.items[:-1], last), found.operators)
@@ -184,7 +184,7 @@ def _redirected(node: Any, depth: int) -> Node:
 
 def _with(node: Node, span: Span, redirects: tuple[Redirect, ...]) -> Node:
     if isinstance(node, Command):
-        return Command(span, node.words, (*node.redirects, *redirects), node.assignments)
+        return Command(span, node.words, (*node.redirects, *redirects), node.assignments, node.inner)
     if isinstance(node, Group):
         return Group(span, node.kind, node.body, redirects)
     if isinstance(node, Negated):
@@ -198,36 +198,49 @@ def _with(node: Node, span: Span, redirects: tuple[Redirect, ...]) -> Node:
 def _redirect(node: Any) -> Redirect:
     operator = next((one.type for one in node.children if not one.is_named), "")
     words = [one for one in node.named_children if one.type not in ("file_descriptor", "heredoc_start", "heredoc_body", "heredoc_end")]  # fmt: skip
-    return Redirect(_span(node), operator, _word(words[-1]) if words and node.type == "file_redirect" else None)
+    return Redirect(_span(node), operator, word_of(words[-1]) if words and node.type == "file_redirect" else None)
 
 
-def _command(node: Any) -> Command:
+def _substituted(node: Any, depth: int) -> tuple[Block, ...]:
+    """The scripts in its substitutions, in order."""
+    found, waiting = [], [node]
+    while waiting:
+        one = waiting.pop()
+        if one.type in ("command_substitution", "process_substitution"):
+            found.append(_block(one.children, _span(one), depth + 1))
+        else:
+            waiting.extend(reversed(one.children))
+    return tuple(found)
+
+
+def _command(node: Any, depth: int) -> Command:
     words: list[Word] = []
     redirects: list[Redirect] = []
     assignments: list[tuple[str, Word | None]] = []
+    within = _substituted(node, depth)
     if node.type == "variable_assignment":
-        return Command(_span(node), (), (), (_assignment(node),))
+        return Command(_span(node), (), (), (_assignment(node),), within)
     if node.type == "test_command":
         words = [Word(Span(node.start_byte, node.start_byte + 1), node.children[0].type), *_test_words(node)]
-        return Command(_span(node), tuple(words))
+        return Command(_span(node), tuple(words), inner=within)
     for one in node.children:
         if one.type == "command_name":
-            words.append(_word(one.children[0]) if one.children else _word(one))
+            words.append(word_of(one.children[0]) if one.children else word_of(one))
         elif one.type == "variable_assignment":
             assignments.append(_assignment(one))
         elif one.type.endswith("_redirect"):
             redirects.append(_redirect(one))
         elif one.is_named and one.type != "comment":
-            words.append(_word(one))
+            words.append(word_of(one))
         elif node.type in ("declaration_command", "unset_command") and not words:
             words.append(Word(_span(one), one.type))
-    return Command(_span(node), tuple(words), tuple(redirects), tuple(assignments))
+    return Command(_span(node), tuple(words), tuple(redirects), tuple(assignments), within)
 
 
 def _test_words(node: Any) -> Iterator[Word]:
     for one in node.named_children:
         if one.type in _WORDS:
-            yield _word(one)
+            yield word_of(one)
         elif one.type == "test_operator":
             yield Word(_span(one), one.text.decode("utf-8", "surrogateescape"))
         else:
@@ -245,59 +258,7 @@ _WORDS = frozenset(
 def _assignment(node: Any) -> tuple[str, Word | None]:
     name = node.children[0].text.decode("utf-8", "surrogateescape")
     value = node.children[-1]
-    return name, _word(value) if value.type in _WORDS else None
-
-
-def _word(node: Any) -> Word:
-    text = _value(node).decode("utf-8", "surrogateescape")
-    kinds = _kinds(node)
-    braces = node.type == "concatenation" and b"{" in node.text and b"," in node.text
-    expands = bool(kinds & {"simple_expansion", "expansion", "command_substitution", "process_substitution"})
-    return Word(_span(node), text, _has_glob(node) or braces, not expands)
-
-
-def _kinds(node: Any) -> set[str]:
-    found, waiting = set(), [node]
-    while waiting:
-        one = waiting.pop()
-        found.add(one.type)
-        waiting.extend(one.children)
-    return found
-
-
-def _has_glob(node: Any) -> bool:
-    if node.type in ("word", "extglob_pattern"):
-        return _GLOB.search(_ESCAPED.sub(b"", node.text)) is not None
-    return node.type == "concatenation" and any(_has_glob(one) for one in node.named_children)
-
-
-def _value(node: Any) -> bytes:
-    text: bytes = node.text
-    match node.type:
-        case "word" | "extglob_pattern":
-            return _ESCAPED.sub(rb"\1", _JOINED.sub(b"", text))
-        case "raw_string":
-            return text[1:-1]
-        case "string_content":
-            return _IN_QUOTES.sub(rb"\1", _JOINED.sub(b"", text))
-        case "string":
-            inside = [one for one in node.children if one.type != '"']
-            return _between(node, inside)
-        case "concatenation":
-            return b"".join(_value(one) for one in node.named_children)
-        case "expansion" if len(node.named_children) == 1 and text == b"${" + node.named_children[0].text + b"}":
-            return b"$" + bytes(node.named_children[0].text)
-        case _:
-            return text
-
-
-def _between(node: Any, inside: list[Any]) -> bytes:
-    """The inside of a double-quoted string: blanks next to an expansion belong to no node of their own."""
-    at, found = node.start_byte + 1, []
-    for one in inside:
-        found += [node.text[at - node.start_byte : one.start_byte - node.start_byte], _value(one)]
-        at = one.end_byte
-    return b"".join([*found, node.text[at - node.start_byte : -1]])
+    return name, word_of(value) if value.type in _WORDS else None
 
 
 def _if(node: Any, depth: int) -> Node:
@@ -325,7 +286,7 @@ def _for(node: Any, depth: int) -> Node:
     if name is None or body.type != "do_group" or not any(one.type == "in" for one in node.children):
         return Opaque(_span(node))
     words = tuple(
-        _word(one) for one in _named(node) if one is not name and one.type != "do_group" and one.id != name.id
+        word_of(one) for one in _named(node) if one is not name and one.type != "do_group" and one.id != name.id
     )
     return For(_span(node), name.text.decode("utf-8", "surrogateescape"), words, _inside(body, depth))
 

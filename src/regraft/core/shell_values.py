@@ -27,12 +27,16 @@ class Redirect(Struct, frozen=True):
 
 
 class Command(Struct, frozen=True):
-    """A simple command, an assignment or a test. `words` begin with its name; `[`, `[[` and `export` are names too."""
+    """A simple command, an assignment or a test. `words` begin with its name; `[`, `[[` and `export` are names too.
+
+    `inner` are the scripts in its `$(…)` and `<(…)`.
+    """
 
     span: Span
     words: tuple[Word, ...]
     redirects: tuple[Redirect, ...] = ()
     assignments: tuple[tuple[str, Word | None], ...] = ()
+    inner: "tuple[Block, ...]" = ()
 
     @property
     def name(self) -> str:

@@ -49,13 +49,18 @@ class Seen(Struct, frozen=True):
             return ()
 
     def argument(self, text: str) -> str | None:
-        """The build argument that gives the last variable in it its value; None where something else does."""
-        for name in reversed(self.used(text)):
-            declared, own = name in self.scope.arguments, self.scope.environment
-            return (
-                name if declared and own.get(name, self.scope.arguments[name]) == self.scope.arguments[name] else None
-            )
-        return None
+        """The build argument that the whole of it is, such as `$REF`; None where it is more, or something else gives the value."""
+        match = _VARIABLE.fullmatch(text)
+        return match[1] if match and self._given(match[1]) else None
+
+    def through(self, text: str) -> str | None:
+        """The last build argument in it."""
+        return next((name for name in reversed(self.used(text)) if self._given(name)), None)
+
+    def _given(self, name: str) -> bool:
+        """Whether the build argument of that name gives the variable its value."""
+        arguments, own = self.scope.arguments, self.scope.environment
+        return name in arguments and own.get(name, arguments[name]) == arguments[name]
 
     def path(self, text: str) -> str:
         return at(self.folder, text)
@@ -83,22 +88,28 @@ def at(folder: str, text: str) -> str:
     return "/" + "/".join(parts)
 
 
-def walk(block: Block, folder: str, scope: Scope) -> Iterator[Seen]:
-    """Every command, in order. What an assignment or an `export` sets is known to those that follow it."""
+def walk(block: Block, folder: str, scope: Scope, *, inner: bool = False) -> Iterator[Seen]:
+    """Every command, in order. What an assignment or an `export` sets is known to those that follow it.
+
+    With `inner`, those in `$(…)` and `<(…)` too, before the command that these are a part of.
+    """
     known = Scope(scope.arguments, scope.environment, open=True)  # a script may set what nothing here tells
-    yield from _Walk(folder, known.copy()).node(block, ())
+    yield from _Walk(folder, known.copy(), inner=inner).node(block, ())
 
 
 class _Walk:
-    def __init__(self, folder: str, scope: Scope) -> None:
+    def __init__(self, folder: str, scope: Scope, *, inner: bool) -> None:
         self.folder = folder
         self.scope = scope
+        self.inner = inner
         self.loops: dict[str, tuple[Word, ...]] = {}
 
     def node(self, node: Node, inside: tuple[Node, ...]) -> Iterator[Seen]:
         around = (*inside, node)
         match node:
             case Command():
+                for script in node.inner if self.inner else ():
+                    yield from self._apart(script, around)
                 yield self._command(node, inside)
             case Negated(item=item):
                 yield from self.node(item, around)

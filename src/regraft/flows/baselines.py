@@ -11,13 +11,13 @@ from regraft.core.baseline_document import decode_baseline, path_of
 from regraft.core.canonical import digest
 from regraft.core.document import LIMIT, plain
 from regraft.core.plan import BaselineSource, Note, Plan
-from regraft.errors import InputError
+from regraft.errors import InputError, OutsideError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from regraft.core.image_published import Found, Published
-    from regraft.core.image_reference import Digest, Reference
+    from regraft.core.image_reference import Digest, Reference, Repository
     from regraft.flows.ports import ProjectFiles
 
 INSIDE = "/usr/share/regraft/baselines"  # where an image holds its own
@@ -32,10 +32,14 @@ class Held(Struct, frozen=True):
 
 
 class Registries(Struct, frozen=True):
-    """Where images are asked for what they are, and the platform (`linux/amd64`) that counts in a list of them."""
+    """Where images are asked for what they are, and the platform (`linux/amd64`) that counts in a list of them.
+
+    `attached` gives the different baselines that are attached to an image; it raises OutsideError.
+    """
 
     find: Callable[[Reference], Found]
     platform: str
+    attached: Callable[[Repository, Digest], Sequence[bytes]] = lambda _repository, _digest: ()
 
 
 class Labelled(Struct, frozen=True):
@@ -68,27 +72,51 @@ def read_label(image: str, reference: str, where: str | None, registries: Regist
     if (contradiction := mixed(found)) is not None:
         hint = "publish its parts from one commit, and let one workflow write the tag"
         return Labelled(stop=InputError("mixed-list", contradiction, where=where or reference, hint=hint))
-    return _of_published(image, found, registries.platform)
+    return _of_published(image, found, registries)
 
 
-def _of_published(image: str, found: Published, platform: str) -> Labelled:
+def _of_published(image: str, found: Published, registries: Registries) -> Labelled:
     from regraft.core import image_labels as labels  # noqa: PLC0415
-    from regraft.core.image_published import of_platform  # noqa: PLC0415
+    from regraft.core.image_published import part_of  # noqa: PLC0415
 
-    part = of_platform(found, platform)
+    part = part_of(found, registries.platform)
     text = part.config.labels.get(labels.BASELINE) if part else None
-    if part is None or text is None:
+    if part is None:
         return Labelled(found.digest)
+    if text is None:
+        return _of_attached(image, found, part.digest, registries) or Labelled(found.digest)
     if labels.inherited(part.config):
         message = (
             f"{image}: {found.reference} has the baseline of its base image, which does not say what it holds itself"
         )
-        return Labelled(found.digest, notes=(Note("warning", "inherited-label", message),))
+        note = Note("warning", "inherited-label", message)
+        return _of_attached(image, found, part.digest, registries) or Labelled(found.digest, notes=(note,))
     try:
         baseline = labels.unpack_baseline(text, image, found.reference)
     except InputError as error:
         return Labelled(found.digest, notes=(Note("warning", "bad-baseline-label", f"{image}: {error}"),))
     return Labelled(found.digest, Held(baseline, BaselineSource("label", digest(plain(baseline))), ()))
+
+
+def _of_attached(image: str, found: Published, subject: Digest, registries: Registries) -> Labelled | None:
+    """By the manifest that `image build` attached to this very digest; None where there is none."""
+    from regraft.core.image_reference import parse_reference  # noqa: PLC0415 - as above
+
+    where = f"what is attached to {found.reference}"
+    try:
+        texts = registries.attached(parse_reference(found.reference).repository, subject)
+    except OutsideError as error:
+        return Labelled(found.digest, notes=(Note("notice", "attached-unread", f"{image}: {where}: {error}"),))
+    if not texts:
+        return None
+    if len(texts) > 1:
+        message = f"{image}: {where} are {len(texts)} different baselines, and none of them counts"
+        return Labelled(found.digest, notes=(Note("warning", "attached-differ", message),))
+    try:
+        baseline = decode_baseline(texts[0], image, where)
+    except InputError as error:
+        return Labelled(found.digest, notes=(Note("warning", "bad-attached", f"{image}: {error}"),))
+    return Labelled(found.digest, Held(baseline, BaselineSource("attached", digest(plain(baseline))), ()))
 
 
 def read_baseline(image: str, reference: str | None, files: ProjectFiles) -> Held:
@@ -115,11 +143,11 @@ def baseline_of(
     `inside` reads a file of the image: one whose label was planned with holds the same as a file.
     """
     planned = plan.baseline
-    if planned is not None and planned.source == "label":
+    if planned is not None and planned.source in ("label", "attached"):
         path = f"{INSIDE}/{plan.image.name}.json"
         data = inside(path)
         baseline = None if data is None else decode_baseline(data, plan.image.name, path)
-        found = BaselineSource("label", digest(plain(baseline))) if baseline else None
+        found = BaselineSource(planned.source, digest(plain(baseline))) if baseline else None
         if planned != found:
             hint = "run this in the image that was planned, by its digest, or plan again"
             raise _other(planned, found, path, hint)

@@ -1,6 +1,6 @@
 """What each image of a run gets, decided before anything is looked up."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,8 +13,11 @@ from regraft.core.plan import Note, Source
 from regraft.core.precedence import Choice, TagChoice, choose, choose_tag
 from regraft.errors import InputError, MistakesError
 from regraft.flows.baselines import Held, Labelled, Registries, read_baseline, read_label
+from regraft.flows.image_choice import OwnImage, OwnUnknown, choose_image
 from regraft.flows.ports import ProjectFiles
 from regraft.flows.resolve import Wanted
+
+OwnOf = Callable[[Image], OwnImage | OwnUnknown | None]
 
 LOCK_LIMIT = 4 * 1024 * 1024
 
@@ -33,7 +36,7 @@ class Draft(Struct, frozen=True):
     image: Image
     reference: str | None
     digest: str | None  # what the reference stood for at its registry
-    tag: TagChoice | None
+    tag: TagChoice | None  # where it is the image that the run takes
     held: Held
     decisions: tuple[Decision, ...]
     notes: tuple[Note, ...]
@@ -43,22 +46,31 @@ class Drafting:
     """Drafts for several images; `mistakes` gathers what the manifest's own files have wrong."""
 
     def __init__(
-        self, manifest: Manifest, asked: Asked, files: ProjectFiles, registries: Registries | None = None
+        self,
+        manifest: Manifest,
+        asked: Asked,
+        files: ProjectFiles,
+        registries: Registries | None = None,
+        own_of: OwnOf | None = None,
     ) -> None:
         self._manifest = manifest
         self._asked = asked
         self._files = files
         self._registries = registries
+        self._own_of = own_of
         self._locks: dict[str, Commit | None] = {}
         self.mistakes: list[InputError] = []
 
     def draft(self, image: Image) -> Draft:
-        tag = choose_tag(image.tag_directive, image.name, self._asked.tags) if image.tag_directive else None
-        reference = _reference(image, tag)
+        named = choose_tag(image.tag_directive, image.name, self._asked.tags) if image.tag_directive else None
+        chosen = choose_image(image, named, self._own_of, self._registries)
+        reference = f"{image.repository}:{chosen.tag}" if chosen else None
+        tag = chosen.named if chosen else None
         labelled = self._labelled(image, reference, tag)
         held = labelled.held or self._held(image, reference)
         decisions = tuple(self._decide(image, baked, held) for baked in image.baked.values())
-        notes = (*labelled.notes, *held.notes, *_losers(image, tag, decisions), *self._behind_lock(decisions, held))
+        tags = chosen.notes if chosen else ()
+        notes = (*labelled.notes, *held.notes, *_losers(image, decisions), *tags, *self._behind_lock(decisions, held))
         return Draft(image, reference, labelled.digest, tag, held, decisions, notes)
 
     def _labelled(self, image: Image, reference: str | None, tag: TagChoice | None) -> Labelled:
@@ -131,13 +143,7 @@ class Drafting:
         self.mistakes += error.mistakes if isinstance(error, MistakesError) else (error,)
 
 
-def _reference(image: Image, tag: TagChoice | None) -> str | None:
-    if image.repository is None:
-        return None
-    return f"{image.repository}:{tag.winner.tag if tag else image.tag}"
-
-
-def _losers(image: Image, tag: TagChoice | None, decisions: tuple[Decision, ...]) -> Iterator[Note]:
+def _losers(image: Image, decisions: tuple[Decision, ...]) -> Iterator[Note]:
     for decision in decisions:
         if decision.choice:
             for loser in decision.choice.losers:
@@ -147,6 +153,3 @@ def _losers(image: Image, tag: TagChoice | None, decisions: tuple[Decision, ...]
                     f"{won.ref.text!r:.120} ({won.where})"
                 )
                 yield Note("notice", "overruled", message, loser.source.line, loser.source.column)
-    for beaten in tag.losers if tag else ():
-        message = f"{image.name}: tag {beaten.tag!r:.140} ({beaten.where}) is overruled"
-        yield Note("notice", "overruled", message, beaten.source.line, beaten.source.column)

@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import PurePosixPath
-from typing import Protocol
 
 from msgspec import Struct
 
@@ -16,47 +15,23 @@ from regraft.core import image_labels as labels
 from regraft.core.baseline import Baseline
 from regraft.core.baseline_document import decode_baseline, encode_baseline
 from regraft.core.engine_commands import Job, Volume
-from regraft.core.image_build import Built, Step, StepName
-from regraft.core.image_decision import mixed, moved_line
+from regraft.core.image_build import Built
+from regraft.core.image_decision import moved_line
 from regraft.core.image_labels import Pins
-from regraft.core.image_published import Found, Published, of_platform
-from regraft.core.image_reference import Digest, Reference, Repository, parse_image_tag, parse_repository
+from regraft.core.image_published import Published, part_of
+from regraft.core.image_reference import Reference, parse_image_tag, parse_repository
 from regraft.core.image_values import ImageInputs, Moved
 from regraft.core.manifest import Image
 from regraft.core.objects import Commit, parse_commit
-from regraft.errors import InputError, OutsideError, RefusedError, RegraftError
+from regraft.errors import InputError, RefusedError, RegraftError
 from regraft.flows.baselines import INSIDE
+from regraft.flows.image_publish import Engine, Publisher, Publishing, Ran, Registry
+from regraft.flows.image_steps import RedError, Steps
 
 PROJECT = "/run/regraft/project"  # where the container sees the commit's files
 
 _IMPORT = "import importlib, sys; importlib.import_module(sys.argv[1])"
 _LOCATE = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)"
-
-
-class Ran(Protocol):
-    @property
-    def returncode(self) -> int: ...
-    @property
-    def stdout(self) -> bytes: ...
-    @property
-    def stderr(self) -> bytes: ...
-
-
-class Engine(Protocol):
-    """A container engine. Each method raises OutsideError, and RefusedError where the answer is no."""
-
-    def build(self, job: Job) -> None: ...
-    def seal(self, image: str, tag: str, *, baseline: bytes | None, place: str, labels: Mapping[str, str]) -> None: ...
-    def run(self, image: str, argv: Sequence[str], *, volumes: Sequence[Volume], env: Mapping[str, str]) -> Ran: ...
-    def layers(self, image: str) -> tuple[Digest, ...]: ...
-    def push(self, image: str, reference: str, *, local: bool) -> None: ...
-    def remove(self, image: str) -> None: ...
-
-
-class Registry(Protocol):
-    def look(self, reference: Reference) -> Published | None: ...
-    def find(self, reference: Reference) -> Found: ...
-    def put_tag(self, repository: Repository, tag: str, published: Published) -> None: ...
 
 
 class Ports(Struct, frozen=True):
@@ -109,19 +84,13 @@ def build_image(image: Image, options: Options, ports: Ports) -> Built:
         return _Build(image, options, ports, inputs, pins, context).run()
 
 
-class _RedError(Exception):
-    """A step that ends the build, with why."""
-
-
 class _Build:
     def __init__(  # noqa: PLR0913, PLR0917 - what one build is made of
         self, image: Image, options: Options, ports: Ports, inputs: ImageInputs, pins: Pins, context: str
     ) -> None:
         self._image, self._options, self._ports = image, options, ports
         self._inputs, self._pins, self._context = inputs, pins, context
-        self._steps: list[Step] = []
-        self._moved: list[str] = []
-        self._notes = [*pins.unresolved, *pins.uncovered, *inputs.notes]
+        self._steps = Steps([*pins.unresolved, *pins.uncovered, *inputs.notes])
         word = f"{inputs.hash[:16]}-{ports.run}"
         self._raw = f"localhost/regraft-build/{labels.label_name(image.name)}:raw-{word}"
         self._sealed = f"localhost/regraft-build/{labels.label_name(image.name)}:{word}"
@@ -129,11 +98,10 @@ class _Build:
 
     def run(self) -> Built:
         sealed: str | None = None
-        digest: Digest | None = None
         given: dict[str, str] = {}
-        engine = self._ports.engine
+        engine, published = self._ports.engine, Publishing()
         try:
-            self._step("build", lambda: engine.build(job_of(self._inputs, self._pins, self._context, self._raw)))
+            self._steps.act("build", lambda: engine.build(job_of(self._inputs, self._pins, self._context, self._raw)))
             try:
                 baseline = self._probe()
                 self._imports()
@@ -143,29 +111,27 @@ class _Build:
             finally:
                 engine.remove(self._raw)
             if self._options.push:
-                published = self._push(given)
-                digest = published.digest
-                self._move(published)
-        except _RedError:
-            return self._built(sealed, digest, given, tuple(self._since_green()))
-        return self._built(sealed, digest, given, ())
+                self._publisher(sealed, baseline).run(given, published)
+        except RedError:
+            return self._built(sealed, published, given, tuple(self._since_green()))
+        return self._built(sealed, published, given, ())
+
+    def _publisher(self, sealed: str, baseline: Baseline) -> Publisher:
+        assert self._image.repository is not None
+        options = self._options
+        return Publisher(
+            self._steps, self._ports.engine, self._ports.registry, parse_repository(self._image.repository),
+            self._candidate, options.tags, options.platform, sealed, encode_baseline(baseline),
+        )  # fmt: skip
 
     def _built(
-        self, local: str | None, digest: Digest | None, given: dict[str, str], changed: tuple[str, ...]
+        self, local: str | None, published: Publishing, given: dict[str, str], changed: tuple[str, ...]
     ) -> Built:
-        notes = tuple(dict.fromkeys(self._notes))
-        return Built(self._image.name, tuple(self._steps), local, digest, tuple(self._moved), given, changed, notes)
-
-    def _step(self, name: StepName, act: Callable[[], object], detail: str = "done") -> None:
-        try:
-            act()
-        except RefusedError as error:
-            self._red(name, error.message)
-        self._steps.append(Step(name, ok=True, detail=detail))
-
-    def _red(self, name: StepName, why: str) -> None:
-        self._steps.append(Step(name, ok=False, detail=why))
-        raise _RedError
+        steps = self._steps
+        notes = tuple(dict.fromkeys(steps.notes))
+        return Built(
+            self._image.name, tuple(steps.done), local, published.digest, tuple(published.moved), given, changed, notes
+        )
 
     def _run(self, argv: Sequence[str], env: Mapping[str, str]) -> Ran:
         volumes = (Volume(self._context, PROJECT), *self._options.volumes)
@@ -177,23 +143,21 @@ class _Build:
         done = self._run([*argv, "--format", "json"], {})
         if done.returncode:
             said = _last(done)
-            self._red(
+            self._steps.red(
                 "probe", f"`{self._options.regraft} image probe` ended with {done.returncode} in the image: {said}"
             )
         try:
             baseline = decode_baseline(done.stdout, self._image.name, "what image probe says")
         except InputError as error:
-            self._red("probe", str(error))
+            self._steps.red("probe", str(error))
         for pin in self._pins.pins:
             held = baseline.dependencies.get(pin.name)
             if held is not None and held.commit is not None and held.commit != pin.value:
-                self._red(
+                self._steps.red(
                     "probe", f"{pin.name} is at {held.commit} in the image, and {pin.ref} was resolved to {pin.value}"
                 )
         count = len(baseline.dependencies)
-        self._steps.append(
-            Step("probe", ok=True, detail=f"{count} dependencies, {len(baseline.environment)} distributions")
-        )
+        self._steps.did("probe", f"{count} dependencies, {len(baseline.environment)} distributions")
         return baseline
 
     def _imports(self) -> None:
@@ -205,8 +169,8 @@ class _Build:
         for code, name in dict.fromkeys(tried):
             done = self._run([python, "-c", code, name], env)
             if done.returncode:
-                self._red("imports", f"{name} is not imported in the image: {_last(done)}")
-        self._steps.append(Step("imports", ok=True, detail=f"{len(tried)} modules"))
+                self._steps.red("imports", f"{name} is not imported in the image: {_last(done)}")
+        self._steps.did("imports", f"{len(tried)} modules")
 
     def _labels(self, baseline: Baseline) -> dict[str, str]:
         """Every pin that is proved: handed over as an argument, or found in the image by the probe."""
@@ -216,7 +180,7 @@ class _Build:
             if pin.argument or (held is not None and held.commit == pin.value):
                 proved.append(pin)
             else:
-                self._notes.append(
+                self._steps.notes.append(
                     f"{pin.ref} is {pin.value} now, and nothing shows that the image has it: no label says so"
                 )
         inputs = self._inputs
@@ -230,7 +194,7 @@ class _Build:
         )
         packed = labels.pack_baseline(baseline)
         if packed is None:
-            self._notes.append("the baseline is too large for a label: it is in the image only")
+            self._steps.notes.append("the baseline is too large for a label: it is in the image only")
         return given | ({labels.BASELINE: packed} if packed else {})
 
     def _seal(self, baseline: Baseline, given: dict[str, str]) -> None:
@@ -244,49 +208,7 @@ class _Build:
             if engine.layers(self._sealed)[:-1] != below:
                 raise RefusedError("not-one-layer", "the engine did not put one layer on what was probed")
 
-        self._step("seal", act, f"{len(given)} labels, {place}")
-
-    def _push(self, given: Mapping[str, str]) -> Published:
-        """To a tag that is this build's alone; from then on it is known by its digest."""
-        assert self._image.repository is not None
-        repository = parse_repository(self._image.repository)
-        reference = f"{repository.text}:{self._candidate}"
-        engine = self._ports.engine
-        self._step("push", lambda: engine.push(self._sealed, reference, local=repository.local), reference)
-        found = self._ports.registry.look(Reference(repository, self._candidate, None))
-        if found is None:
-            self._red("check", f"{reference} was pushed, and the registry has no such image")
-        assert found is not None
-        part = of_platform(found, self._options.platform)
-        different = [name for name, value in given.items() if part is None or part.config.labels.get(name) != value]
-        layers = self._ports.engine.layers(self._sealed)
-        if part is None or different or part.config.layers != layers or mixed(found) is not None:
-            self._red(
-                "check", f"{reference} is not what was built here: {', '.join(different[:3]) or 'other layers'} differ"
-            )
-        self._steps.append(Step("check", ok=True, detail=f"{repository.text}@{found.digest}"))
-        return found
-
-    def _move(self, published: Published) -> None:
-        assert self._image.repository is not None
-        repository = parse_repository(self._image.repository)
-        self._same_content(repository, published)
-        for tag in self._options.tags:
-            try:
-                self._ports.registry.put_tag(repository, parse_image_tag(tag), published)
-            except OutsideError as error:
-                self._red("tag", str(error))
-            self._moved.append(tag)
-            self._steps.append(Step("tag", ok=True, detail=f"{repository.text}:{tag} -> {published.digest}"))
-
-    def _same_content(self, repository: Repository, published: Published) -> None:
-        """Whether what the tag named before has the same layers below the last one."""
-        for tag in self._options.tags[:1]:
-            before = self._ports.registry.find(Reference(repository, parse_image_tag(tag), None))
-            old = of_platform(before, self._options.platform) if isinstance(before, Published) else None
-            new = of_platform(published, self._options.platform)
-            if old is not None and new is not None and old.config.layers[:-1] == new.config.layers[:-1]:
-                self._notes.append(f"rebuilt, and the same content as {tag} had: only labels and baseline are new")
+        self._steps.act("seal", act, f"{len(given)} labels, {place}")
 
     def _since_green(self) -> Iterator[str]:
         """What differs from the image that the first tag names: that one went through all of it."""
@@ -295,7 +217,7 @@ class _Build:
             return
         reference = Reference(parse_repository(self._image.repository), tag, None)
         found = self._ports.registry.find(reference)
-        part = of_platform(found, self._options.platform) if isinstance(found, Published) else None
+        part = part_of(found, self._options.platform) if isinstance(found, Published) else None
         if part is None:
             yield f"the last green image, {reference.text}, cannot be read, so what changed since then is not known"
             return

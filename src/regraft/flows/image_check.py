@@ -54,4 +54,4 @@ def _built(image: Image, manifest: Manifest, files: SourceFiles) -> Built:
     carried = (path for baked in image.carried.values() for path in baked.patches)
     patches = tuple(dict.fromkeys(path for path in carried if not is_address(path)))
     build = image.build
-    return Built(recipe_of(image), patches, build.inputs_within, build.generated, locks)
+    return Built(recipe_of(image, files), patches, build.inputs, build.inputs_within, build.generated, locks)

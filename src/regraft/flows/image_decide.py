@@ -6,9 +6,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from regraft.core import image_labels as labels
+from regraft.core.between import Between
 from regraft.core.image_decided import Decided
 from regraft.core.image_decision import Candidate, Facts, Judged, Occasion, Reason, choose, decide, moved_line
-from regraft.core.image_labels import Pins
+from regraft.core.image_labels import Pin, Pins
 from regraft.core.image_published import Found, Published, of_platform
 from regraft.core.image_reference import Reference, Repository, parse_image_tag, parse_repository
 from regraft.core.image_values import ImageInputs, Moved
@@ -16,10 +17,14 @@ from regraft.core.manifest import Image
 from regraft.core.objects import Commit, parse_commit
 from regraft.core.precedence import TagChoice
 from regraft.errors import InputError, RegraftError
+from regraft.flows.image_choice import OwnImage, OwnUnknown
 
 
 class Question(Struct, frozen=True):
-    """What the run is, and what was asked of it. `max_age` is in seconds, `number` the pull request's."""
+    """What the run is, and what was asked of it. `max_age` is in seconds, `number` the pull request's.
+
+    `head` and `merge` are the pull request's commits, `other` is the ref of a run that is not of the default branch.
+    """
 
     occasion: Occasion
     number: int | None = None
@@ -29,6 +34,9 @@ class Question(Struct, frozen=True):
     max_age: float | None = None
     platform: str = "linux/amd64"
     source: str | None = None  # the project's address, for its label
+    head: str | None = None
+    merge: str | None = None
+    other: str | None = None
 
 
 class Ports(Struct, frozen=True):
@@ -40,6 +48,8 @@ class Ports(Struct, frozen=True):
     pins: Callable[[ImageInputs, Image], Pins]
     find: Callable[[Reference], Found]
     now: Callable[[], float]
+    between: Callable[[Image, Pin | None, Commit, Commit], Between | None] = lambda *_: None
+    """The commits from one to another: of the upstream of a pin, or of the project itself."""
 
 
 def decide_image(image: Image, question: Question, ports: Ports) -> Decided:
@@ -73,8 +83,9 @@ def decide_image(image: Image, question: Question, ports: Ports) -> Decided:
             image.name, inputs.hash, inputs.commit, pins=pins.pins, source=question.source, now=judging.now
         ),
         build_arguments={**inputs.build_arguments, **pins.arguments},
-        publish=judged.answer == "rebuild" and not question.fork,
+        publish=judged.answer == "rebuild" and not question.fork and question.other is None,
         notes=(
+            *_other_branch(image, question),
             *dict.fromkeys((*judged.notes, *notes, *_own_changes(inputs, base, ports), *more)),
             *(Reason("not-covered", line) for line in pins.uncovered),
         ),
@@ -98,6 +109,7 @@ class _Judging(Struct, frozen=True):
         """What is to be done if that one is taken, and what could not be told."""
         question = self.question
         found = self.ports.find(Reference(self.repository, parse_image_tag(candidate.tag), None))
+        since, moves = self._counted(found)
         changed, notes = _changed(self.image, self.inputs, found, question.platform, self.ports)
         facts = Facts(
             image=self.image.name,
@@ -115,8 +127,29 @@ class _Judging(Struct, frozen=True):
             platform=question.platform,
             now=self.now,
             max_age=question.max_age if candidate.kind == "default" else None,
+            since=since,
+            moves=moves,
         )
         return decide(facts), notes
+
+    def _counted(self, found: Found) -> tuple[str | None, dict[str, str]]:
+        """The commits between what the published image was made of and what is there now, where somebody can count them."""
+        part = of_platform(found, self.question.platform) if isinstance(found, Published) else None
+        told = part.config.labels if part else {}
+        known = labels.pins_of(told)
+        moves = {pin.name: self._between(pin, known.get(pin.name, ""), pin.value) for pin in self.pins.pins}
+        since = self._between(None, told.get(labels.REVISION, ""), self.inputs.commit)
+        return since, {name: text for name, text in moves.items() if text is not None}
+
+    def _between(self, pin: Pin | None, old: str, new: str) -> str | None:
+        try:
+            before, after = parse_commit(old), parse_commit(new)
+        except ValueError:  # no commit, but a digest, or nothing that anybody recorded
+            return None
+        if before == after:
+            return None
+        found = self.ports.between(self.image, pin, before, after)
+        return found.text if found is not None else None
 
 
 def _own_changes(inputs: ImageInputs, base: ImageInputs | None, ports: Ports) -> Iterator[Reason]:
@@ -127,10 +160,34 @@ def _own_changes(inputs: ImageInputs, base: ImageInputs | None, ports: Ports) ->
 def _base(
     image: Image, inputs: ImageInputs, question: Question, ports: Ports
 ) -> tuple[ImageInputs | None, tuple[Reason, ...]]:
-    """The inputs of what a pull request is merged into, which a merge commit has as its first parent."""
+    """The inputs of what a pull request is merged into, where `HEAD` is that merge, or the pull request's own commit."""
     if question.occasion != "pull_request":
         return None, ()
-    parents = ports.parents(inputs.commit)
+    if question.head is not None and inputs.commit != question.merge:
+        here = inputs.commit[:12]
+        if inputs.commit == question.head:  # it may be a merge all the same, of the base into the branch
+            message = f"{here} is the pull request's branch, and no merge of it: check out refs/pull/N/merge, with a depth of 2"
+            return None, (Reason("no-merge-commit", message),)
+        if question.head not in ports.parents(inputs.commit)[1:2]:
+            message = f"{here} is not the merge of {question.head[:12]}: what this pull request changes is not in it"
+            return None, (Reason("other-checkout", message),)
+    return merged_into(image, inputs, ports.inputs, ports.parents)
+
+
+def _other_branch(image: Image, question: Question) -> Iterator[Reason]:
+    if question.other is not None:
+        message = f"this run is of {question.other!r:.200}, and {image.tag} is the default branch's: nothing is to be published"
+        yield Reason("other-branch", message)
+
+
+def merged_into(
+    image: Image,
+    inputs: ImageInputs,
+    inputs_of: Callable[[Image, str], ImageInputs],
+    parents_of: Callable[[Commit], Sequence[Commit]],
+) -> tuple[ImageInputs | None, tuple[Reason, ...]]:
+    """The inputs at the first parent of a merge commit, or why they are not known."""
+    parents = parents_of(inputs.commit)
     if len(parents) != 2:
         state = "has no parent here" if not parents else f"has {len(parents)} parent{'s' * (len(parents) > 1)}"
         message = (
@@ -138,10 +195,31 @@ def _base(
         )
         return None, (Reason("no-merge-commit", message),)
     try:
-        return ports.inputs(image, parents[0]), ()
+        return inputs_of(image, parents[0]), ()
     except RegraftError as error:
         message = f"the inputs at the first parent {parents[0][:12]} cannot be read: {error}"
         return None, (Reason("base-unreadable", message),)
+
+
+def own_image(
+    image: Image,
+    number: int,
+    head: str,
+    inputs_of: Callable[[Image, str], ImageInputs],
+    parents_of: Callable[[Commit], Sequence[Commit]],
+) -> OwnImage | OwnUnknown | None:
+    """The image that a pull request has of its own, None where it changes nothing that the image is made of.
+
+    `head` is the commit of its branch. Raises what reading the inputs raises.
+    """
+    inputs = inputs_of(image, "HEAD")
+    parents = parents_of(inputs.commit)
+    if len(parents) == 2 and parents[1] != head:
+        return OwnUnknown(f"{inputs.commit[:12]} is the merge of {parents[1][:12]}, and its branch is at {head[:12]!r}")
+    base, _ = merged_into(image, inputs, inputs_of, parents_of)
+    if base is not None and base.hash == inputs.hash:
+        return None
+    return OwnImage(own_tag(number, inputs), f"pull request {number}", base is not None)
 
 
 def _candidates(

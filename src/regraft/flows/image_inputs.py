@@ -10,6 +10,8 @@ from regraft.core.image_view import Recipe
 from regraft.core.lock import read_lock
 from regraft.core.patch_address import is_address
 from regraft.errors import InputError
+from regraft.flows.project import open_manifest
+from regraft.flows.tracked_files import TrackedFiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +29,10 @@ class SourceFiles(Protocol):
     def commit(self) -> Commit: ...
 
     @property
+    def top(self) -> bool:
+        """Whether the project is the top of its repository."""
+
+    @property
     def tree(self) -> Mapping[str, Entry]:
         """Every path, links and submodules among them."""
 
@@ -39,7 +45,7 @@ def image_inputs(image: Image, manifest: Manifest, files: SourceFiles) -> ImageI
 
     Raises InputError: no-dockerfile, and everything that is wrong in the Dockerfile and in what it names, at once.
     """
-    recipe = recipe_of(image)
+    recipe = recipe_of(image, files)
     carried = [patch for baked in image.carried.values() for patch in baked.patches]
     added = Added(
         files=tuple(dict.fromkeys(patch for patch in carried if not is_address(patch))),
@@ -51,12 +57,8 @@ def image_inputs(image: Image, manifest: Manifest, files: SourceFiles) -> ImageI
     return inputs_of(recipe, added, files.tree, files.read, files.commit)
 
 
-def image_inputs_at(name: str, files: SourceFiles) -> ImageInputs:
-    """The same of the image of that name, by the manifest that is among these files too.
-
-    Raises InputError: no-manifest, unknown-image, what the manifest's reader raises, and what `image_inputs` raises.
-    """
-    manifest = manifest_of(files)
+def image_inputs_at(name: str, files: SourceFiles, manifest: Manifest) -> ImageInputs:
+    """The same of the image of that name. Raises InputError: unknown-image, and what `image_inputs` raises."""
     if name not in manifest.images:
         raise InputError("unknown-image", f"the manifest at {files.commit[:12]} has no image {name!r:.80}")
     return image_inputs(manifest.images[name], manifest, files)
@@ -64,10 +66,8 @@ def image_inputs_at(name: str, files: SourceFiles) -> ImageInputs:
 
 def manifest_of(files: SourceFiles) -> Manifest:
     """The manifest as it is among tracked files. Raises what `open_manifest` raises."""
-    from regraft.flows.project import open_manifest  # noqa: PLC0415 - not for who brings a manifest
-
     try:
-        manifest, _ = open_manifest(_Tracked(files))
+        manifest, _ = open_manifest(TrackedFiles(files))
     except InputError as error:
         if error.code != "no-manifest":
             raise
@@ -76,35 +76,14 @@ def manifest_of(files: SourceFiles) -> Manifest:
     return manifest
 
 
-class _Tracked:
-    """`ports.ProjectFiles` over tracked files."""
-
-    def __init__(self, files: SourceFiles) -> None:
-        self._files = files
-
-    def read(self, path: str, limit: int) -> bytes | None:
-        data = self._files.read(path)
-        if data is not None and len(data) > limit:
-            raise InputError("too-large", f"larger than {limit:,} bytes", where=path)
-        return data
-
-    def names(self, folder: str) -> tuple[str, ...]:
-        start = f"{folder}/" if folder else ""
-        rest = (path[len(start) :] for path in self._files.tree if path.startswith(start))
-        return tuple(sorted(one for one in rest if "/" not in one))
-
-    def place(self, path: str) -> str:
-        return path
-
-
-def recipe_of(image: Image) -> Recipe:
+def recipe_of(image: Image, files: SourceFiles) -> Recipe:
     """How an image is built. Raises InputError `no-dockerfile`."""
     if image.dockerfile is None:
         hint = f"name what it is built from: [images.{image.name}] dockerfile"
         raise InputError("no-dockerfile", f"the manifest names no Dockerfile of {image.name}", hint=hint)
     build = image.build
     context = "" if build.context == "." else build.context
-    return Recipe(image.name, image.dockerfile, context, build.target, build.arguments)
+    return Recipe(image.name, image.dockerfile, context, build.target, build.arguments, files.top)
 
 
 def _pins(image: Image, manifest: Manifest, files: SourceFiles) -> dict[str, tuple[str, Place]]:

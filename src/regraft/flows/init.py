@@ -10,14 +10,15 @@ from msgspec.structs import replace
 from regraft.core.findings import Finding
 from regraft.core.init_compare import Comparing
 from regraft.core.init_dockerfile import held_by
-from regraft.core.init_found import Found, image_names, upstreams
+from regraft.core.init_found import Found, image_names, locks_of, upstreams
 from regraft.core.init_manifest import Proposal, manifest_text
 from regraft.core.init_pip import requirement_lines
 from regraft.core.init_propose import propose as proposed_of
 from regraft.core.init_questions import open_questions
 from regraft.core.init_values import Place, Told, Workflows
 from regraft.core.init_workflows import read_script, read_workflow
-from regraft.core.manifest import Manifest
+from regraft.core.lock import read_lock
+from regraft.core.manifest import Lock, Manifest
 from regraft.core.manifest_reader import read_manifest
 from regraft.core.manifest_texts import PROJECT
 from regraft.core.patch_read import read_patch_text
@@ -159,6 +160,7 @@ class _Gathering:
             if data is not None:
                 found.held.append(held_by(data, path, self._tracked, self.read, workflows.build_of(path)))
         self._patches(found)
+        self._locks(found)
         found.imported = self._imports(found)
         return found
 
@@ -203,6 +205,16 @@ class _Gathering:
                 if one.series is not None and (data := self.read(one.series.text)) is not None:
                     order = read_series(data, one.series.text)
                     found.series[one.series.text] = tuple(line.path for line in order.listed)
+
+    def _locks(self, found: Found) -> None:
+        names = image_names([one.dockerfile for one in found.held])
+        for one in (lock for upstream in upstreams(found, names) for lock in locks_of(found, upstream)):
+            try:
+                read_lock(self.read(one.file), Lock(one.file, one.key))
+            except InputError:
+                found.locked[one.file, one.key] = False
+            else:
+                found.locked[one.file, one.key] = True
 
     def _touched(self, path: str, strip: int | None, root: str) -> frozenset[bytes] | None:
         data = self.read(path)

@@ -16,7 +16,7 @@ from regraft.core.planned import Overruled, Planned, Reach
 from regraft.core.spelling import nearest
 from regraft.errors import InputError, raise_all
 from regraft.flows.baselines import Registries
-from regraft.flows.draft import Decision, Draft, Drafting
+from regraft.flows.draft import Decision, Draft, Drafting, OwnOf
 from regraft.flows.gate import Gate, Verdict
 from regraft.flows.judging import Judging
 from regraft.flows.patch_files import PatchFiles, sha256
@@ -38,17 +38,19 @@ def plan(  # noqa: PLR0913 - its ports, by name
     find_pull: FindUpstreamPull | None,
     unset: Collection[str] = (),
     registries: Registries | None = None,
+    own_of: OwnOf | None = None,
 ) -> Planned:
     """Plans for the named images, or for all of them where none is named. `unset` are the variables that hold no token.
 
-    With `registries`, each image's tag is resolved to a digest there, and its baseline is taken from its label.
+    With `registries`, each image's tag is resolved to a digest there, and its baseline is taken from its label. `own_of` tells
+    which image a pull request would have of its own; None where the run is none of a pull request.
 
     Raises InputError for what the body, the manifest or the arguments must mend, and OutsideError where the world failed.
     A patch that does not fit, or a change that the install does not bring in, is a finding.
     """
     chosen = _chosen(manifest, images)
     raise_all(asked.mistakes)
-    drafting = Drafting(manifest, asked, files, registries)
+    drafting = Drafting(manifest, asked, files, registries, own_of)
     drafts = [drafting.draft(image) for image in chosen]
     patches = PatchFiles(files, chosen)
     raise_all([*drafting.mistakes, *patches.mistakes])
