@@ -34,7 +34,9 @@ class MemoryFiles:
         return tuple(path.rpartition("/")[2] for path in self.paths() if path.rpartition("/")[0] == folder)
 
     def read(self, path: str, limit: int) -> bytes | None:
-        return self._texts.get(path)
+        data = self._texts.get(path)
+        assert data is None or len(data) <= limit
+        return data
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ _GLOB = regex(rb"[*?\[]")
 
 def read_shell(text: bytes) -> Block | None:
     """The script's statements, or None where it cannot be read as one (or is larger than `LIMIT`, or nested too deep)."""
-    root = _parsed(text)
+    root = syntax_tree(text)
     try:
         return None if root is None else _block(root.children, Span(0, len(text)), 0)
     except _TooDeepError:
@@ -52,7 +52,7 @@ def command_texts(text: bytes, without: Sequence[Span] = ()) -> list[bytes] | No
     Taken from the parser's own tree, beside `read_shell`: the proof that an edit leaves the others as they were. What lies
     in one of the spans `without` (in order, apart) is left out.
     """
-    root = _parsed(text)
+    root = syntax_tree(text)
     if root is None:
         return None
     starts = [span.start for span in without]
@@ -79,7 +79,7 @@ class _TooDeepError(Exception):
     pass
 
 
-def _parsed(text: bytes) -> Any:
+def syntax_tree(text: bytes) -> Any:
     from tree_sitter import Language, Parser  # noqa: PLC0415 - only what edits or judges scripts needs it
     from tree_sitter_bash import language  # noqa: PLC0415 - likewise
 
