@@ -80,6 +80,7 @@ class _TooDeepError(Exception):
 
 
 def syntax_tree(text: bytes) -> Any:
+    """The root of tree-sitter's own tree; None for what cannot be read as a script, or is larger than `LIMIT`."""
     from tree_sitter import Language, Parser  # noqa: PLC0415 - only what edits or judges scripts needs it
     from tree_sitter_bash import language  # noqa: PLC0415 - likewise
 
