@@ -47,6 +47,12 @@ class Paths:
         """A path alone: of a working directory."""
         return self.value(path) if path.startswith("/") else path
 
+    def origin(self, path: str) -> str:
+        """The image's path of what is below one of the folders; any other as it is."""
+        found = [one for one, folder in self._folders.items() if path == folder or path.startswith(f"{folder}/")]
+        best = max(found, key=lambda one: len(self._folders[one]), default=None)
+        return path if best is None else best + path[len(self._folders[best]) :]
+
     def script(self, text: str, *, shell: bool) -> str:
         """A whole script. One that is no shell's, or cannot be read as one, is taken as plain text."""
         if self._pattern is None and not self._programs:

@@ -184,3 +184,14 @@ class Given(Struct, frozen=True):
     env: Mapping[str, str] = {}
     steps: Mapping[str, Mapping[str, str]] = {}  # outputs of steps that do not run here, by their ids
     uses: Mapping[str, Mapping[str, str]] = {}  # outputs of actions that do not run here, by `owner/name`
+
+
+class Ran(Struct, frozen=True):
+    """What became of one script. `code`: None where its time was up. `said` has the runner's files: output, env, path, summary."""
+
+    code: int | None
+    log: str
+    said: Mapping[str, str]
+    calls: tuple[Call, ...] = ()
+    seconds: float = 0.0
+    cut: bool = False  # the log, or one of the files, was longer than what is kept

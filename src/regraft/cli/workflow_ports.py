@@ -1,0 +1,127 @@
+"""Runs a job of a repository's workflow on a throw-away runner: for `workflow run`, and for the pytest plugin."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from regraft.core.workflow_repository import FOLDER
+from regraft.errors import InputError
+
+if TYPE_CHECKING:
+    from regraft.adapters.runner_upstreams import Upstreams
+    from regraft.core.runner_values import JobResult, Stub
+    from regraft.core.workflow_values import Action, Step, Workflow
+    from regraft.flows.workflow_job import Asked, Source
+
+LIMIT = 1024 * 1024  # bytes of a workflow or an action
+
+
+class Workflows:
+    """The workflows of a repository, each read once."""
+
+    def __init__(self, root: Path) -> None:
+        """Raises InputError `no-project`."""
+        from regraft.adapters.project_files import ProjectFolder  # noqa: PLC0415 - whoever imports this pays later
+
+        self.root = root
+        self._files = ProjectFolder(root)
+        self._read: dict[str, Source] = {}
+
+    def source(self, file: str) -> "Source":
+        """A workflow by its path, or by its name below `.github/workflows`. Raises InputError `no-such-file`."""
+        from regraft.core.workflow_text import read_workflow  # noqa: PLC0415
+        from regraft.flows.workflow_job import Source  # noqa: PLC0415
+
+        if file not in self._read:
+            path, data = self._file(file)
+            workflow = read_workflow(path, data)
+            self._read[file] = Source(workflow, data, self._actions(workflow))
+        return self._read[file]
+
+    def _file(self, file: str) -> tuple[str, bytes]:
+        given = Path(file)
+        inside = given.is_absolute() and given.is_relative_to(self.root.resolve())
+        path = given.relative_to(self.root.resolve()).as_posix() if inside else os.path.normpath(file)
+        for name in (path, f"{FOLDER}/{path}"):
+            data = self._files.read(name, LIMIT) if not os.path.isabs(name) else None  # noqa: PTH117 - text
+            if data is not None:
+                return name, data
+        hint = f"name a file below {FOLDER}"
+        raise InputError("no-such-file", "there is no such workflow", where=self._files.place(path), hint=hint)
+
+    def _actions(self, workflow: "Workflow") -> dict[str, "Action"]:
+        """The actions of the repository that its jobs use, and those that these use."""
+        from regraft.core.workflow_text import read_action  # noqa: PLC0415
+
+        waiting = [step for job in workflow.jobs.values() for step in job.steps]
+        found: dict[str, Action] = {}
+        while waiting:
+            folder = _folder(waiting.pop())
+            if folder is None or folder in found:
+                continue
+            for name in ("action.yml", "action.yaml"):
+                path = f"{folder}/{name}" if folder else name
+                data = self._files.read(path, LIMIT)
+                if data is not None:
+                    found[folder] = read_action(path, data)
+                    waiting += found[folder].steps
+                    break
+        return found
+
+
+def _folder(step: "Step") -> str | None:
+    """Where a local action is: "" at the top of the repository."""
+    uses = step.uses.value if step.uses is not None else ""
+    folder = os.path.normpath(uses) if uses.startswith("./") else ".."
+    return None if folder.startswith("..") else "" if folder == "." else folder
+
+
+def run(  # noqa: PLR0913 - keyword-only but for what is run
+    workflows: Workflows,
+    file: str,
+    asked: "Asked",
+    *,
+    environ: Mapping[str, str],
+    stubs: "Sequence[Stub]" = (),
+    upstreams: "Upstreams | None" = None,
+    lent: Mapping[str, Path] = {},
+) -> "JobResult":
+    """Raises what `flows.workflow_job.run_job` raises. `lent`: repositories that are here, by `owner/name`."""
+    from msgspec.structs import replace  # noqa: PLC0415
+
+    from regraft.adapters.runner import Runner  # noqa: PLC0415
+    from regraft.flows.workflow_job import run_job  # noqa: PLC0415
+
+    source = workflows.source(file)
+    asked = replace(asked, project=f"local/{workflows.root.resolve().name}", maps=_folders(asked.maps))
+    with Runner.over(workflows.root, environ, stubs, upstreams) as place:
+        for name, path in lent.items():
+            place.upstreams.lend(name, path)
+        return run_job(source, asked, place)
+
+
+def _folders(maps: Mapping[str, str]) -> dict[str, str]:
+    found = {}
+    for path, folder in maps.items():
+        if not path.startswith("/") or not path.strip("/"):
+            raise InputError("bad-map", f"{path!r:.200} is no absolute path of an image", where="--map")
+        if not Path(folder).is_dir():
+            raise InputError(
+                "no-such-folder", f"there is no folder {folder!r:.200}", where="--map", hint="make it first"
+            )
+        found[path] = os.path.realpath(folder)
+    return found
+
+
+def usual_stubs(without: Sequence[str] = ()) -> "tuple[Stub, ...]":
+    """Programs that change a machine or ask the network. Those that are asked for an answer say that they have none."""
+    from regraft.core.runner_values import Answer, Stub  # noqa: PLC0415
+
+    silent = ("pip", "pip3", "uv", "apt-get", "apt", "gh", "docker", "podman")
+    asked = {"curl": 6, "wget": 4}
+    found = [Stub(name) for name in silent]
+    found += [
+        Stub(name, (Answer(code=code, stderr=f"{name}: no network in this run\n"),)) for name, code in asked.items()
+    ]
+    return tuple(one for one in found if one.name not in without)
