@@ -61,7 +61,7 @@ WORKFLOW: Mapping[tuple[str, ...], Allowed] = {
     ("jobs", "*", "if"): _allowed(_NEEDS, _OF_JOBS),
     ("jobs", "*", "strategy"): _allowed(_NEEDS),
     ("jobs", "*", "with"): _MATRIXED,
-    ("jobs", "*", "secrets"): _allowed(f"{_MATRIX} secrets"),
+    ("jobs", "*", "secrets", "*"): _allowed(f"{_MATRIX} secrets"),
     ("jobs", "*", "env"): _allowed(f"{_MATRIX} secrets"),
     ("jobs", "*", "outputs"): _IN_RUNNER,
     ("jobs", "*", "environment"): _MATRIXED,
