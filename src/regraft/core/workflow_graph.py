@@ -89,6 +89,7 @@ class Graph:
         self._crowded: set[str] = set()
         self._callers: dict[str, list[Call]] = {}
         self._elsewhere: set[str] = set()
+        self._circles: dict[str, frozenset[str]] = {}
         self._ancestors: dict[tuple[str, str], tuple[Job, ...]] = {}
         for workflow in repository.workflows.values():
             self._note_calls(workflow)
@@ -158,6 +159,21 @@ class Graph:
         """All jobs that wait for a job."""
         jobs = self.repository.workflows[path].jobs.values()
         return tuple(one for one in jobs if any(job.name == other.name for other in self.ancestors(path, one)))
+
+    def is_circular(self, path: str, job: Job) -> bool:
+        """Whether it waits, over any number of jobs, for jobs that wait for each other. GitHub refuses such a file."""
+        waiting = self._circles.get(path)
+        if waiting is None:
+            jobs = self.repository.workflows[path].jobs
+            needs = {
+                one.name: {other.name for name in one.needs if (other := _named(jobs, name.value))}
+                for one in jobs.values()
+            }
+            while free := [name for name, others in needs.items() if not others & needs.keys()]:
+                for name in free:
+                    del needs[name]
+            waiting = self._circles[path] = frozenset(needs)
+        return job.name in waiting
 
     def sites(self) -> Iterator[Site]:
         """Every job and step of every workflow and action, in the order of the files."""
