@@ -145,6 +145,10 @@ class StepResult(Struct, frozen=True):
     def failed(self) -> bool:
         return self.conclusion == "failure"
 
+    def calls_of(self, program: str) -> tuple[tuple[str, ...], ...]:
+        """The arguments of each call of a stub."""
+        return tuple(one.arguments for one in self.calls if one.program == program)
+
 
 class JobResult(Struct, frozen=True):
     """`notes`: what a runner would have done and this run did not."""
@@ -160,6 +164,10 @@ class JobResult(Struct, frozen=True):
     @property
     def calls(self) -> tuple[Call, ...]:
         return tuple(call for step in self.steps for call in step.calls)
+
+    def calls_of(self, program: str) -> tuple[tuple[str, ...], ...]:
+        """The arguments of each call of a stub."""
+        return tuple(one.arguments for one in self.calls if one.program == program)
 
     def step(self, name: str) -> StepResult:
         """The step of that id or name. Raises InputError `no-such-step`."""
