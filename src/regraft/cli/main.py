@@ -33,6 +33,7 @@ COMMANDS = {
     "patch refresh": "the same change with new context, written only where it is proved",
     "patch drop": "take a needless patch out, with every use of it that can be edited safely",
     "workflow check": "what in the workflows can never happen, never fails, or is never read",
+    "workflow run": "run the steps of a job as GitHub's runner does, without network or containers",
 }
 
 _USAGE = (

@@ -31,7 +31,8 @@ def _step(step: StepResult, indent: str) -> Iterator[str]:
     tolerated = " (and goes on: continue-on-error)" if step.outcome == "failure" and not step.failed else ""
     why = f": {step.why}" if step.why and step.outcome != "success" else ""
     shell = f"  [{step.shell}]" if step.shell else ""
-    yield safe.log_line(f"{indent}{_WORDS[step.outcome]:<8}{step.name}{shell}{why}{tolerated}")
+    label = f"{step.id}: {step.name}" if step.id else step.name
+    yield safe.log_line(f"{indent}{_WORDS[step.outcome]:<8}{label}{shell}{why}{tolerated}")
     indent += "  "
     for name, value in step.outputs.items():
         yield safe.log_line(f"{indent}output {name} = {_value(value)}")
