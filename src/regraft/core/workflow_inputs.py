@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TypeVar
 
+from regraft.core.expression_cone import path_of
 from regraft.core.expression_known import Defined, Exactly, Known, OneOf, Path, Unknown, Why
 from regraft.core.expression_known import Names as AnyNames
 from regraft.core.expression_tree import Call as Function
@@ -12,7 +13,7 @@ from regraft.core.findings import Witness
 from regraft.core.workflow_events import lacks
 from regraft.core.workflow_graph import CALL, Scope
 from regraft.core.workflow_known import Names
-from regraft.core.workflow_trees import EMPTY, both, choose, either, path_of, tree_of
+from regraft.core.workflow_trees import EMPTY, both, choose, either, tree_of
 from regraft.core.workflow_values import Action, Declared, Text, Value
 
 _T = TypeVar("_T")

@@ -6,22 +6,22 @@ thing is one variable wherever it recurs. Names that begin with `#` are ours; no
 
 from collections.abc import Callable, Mapping
 
+from msgspec.structs import replace
+
 from regraft.core.expression_known import Defined, Exactly, Known, OneOf, Path, Unknown
 from regraft.core.findings import Witness
 from regraft.core.workflow_events import PULL, activities, filtered, lacks, references
 from regraft.core.workflow_graph import Graph, Scope
 from regraft.core.workflow_inputs import event_inputs, inputs, secrets
 from regraft.core.workflow_known import Names
+from regraft.core.workflow_lift import OF_JOB, PLACES, lifted, moved
 from regraft.core.workflow_matrix import matrix
-from regraft.core.workflow_status import flow, job_status, jobs, needs
+from regraft.core.workflow_status import entered, flow, job_status, jobs, needs, reached
 from regraft.core.workflow_step_names import env, job_context, own_step, step_status, steps
 from regraft.core.workflow_trees import reference
 from regraft.core.workflow_values import Job, Step
 
 _SYSTEMS = {"ubuntu": "Linux", "windows": "Windows", "macos": "macOS"}
-_OWN = frozenset(
-    {"job", "workflow", "workflow_ref", "workflow_sha", "action", "action_path", "action_ref", "action_status"}
-)
 
 
 def names_at(graph: Graph, scope: Scope, job: Job | None = None, step: Step | None = None) -> Names:
@@ -42,7 +42,10 @@ class _Names(Names):
     def known(self, path: Path) -> Known:
         found = self._found.get(path)
         if found is None:
-            found = self._found[path] = self._known(path)
+            found = self._known(path)
+            if isinstance(found, Defined) and path[0] not in PLACES:
+                found = replace(found, tree=lifted(found.tree, self.graph))
+            self._found[path] = found
         return found
 
     def _known(self, path: Path) -> Known:
@@ -50,6 +53,10 @@ class _Names(Names):
         if name.endswith("()"):
             at_job = self.step is None and self.scope.step is None
             return job_status(self, name) if at_job and self.job is not None else step_status(self, name)
+        if name in PLACES:
+            return moved(self, path)
+        if name in ("#reached", "#entered"):
+            return reached(self) if name == "#reached" else entered(self)
         if name.startswith("#"):
             return flow(self, path) if self.job is None else own_step(self, path)
         source = _SOURCES.get(name)
@@ -60,7 +67,7 @@ def github(names: Names, path: Path) -> Known:
     """`github.event_name`, `github.ref`, `github.event…`: they are the entry's, whoever is called."""
     entry = names.scope.entry
     lower = tuple(one.lower() for one in path)
-    if entry.is_open or len(path) < 2 or lower[1] in _OWN:
+    if entry.is_open or len(path) < 2 or lower[1] in OF_JOB:
         return Unknown()
     there = names.at(entry)
     if names is not there:

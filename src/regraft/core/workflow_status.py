@@ -79,6 +79,23 @@ def job_status(names: Names, function: str) -> Known:
     return Defined(reference("#success" if function == "success()" else "#failure", job.name), names.flow())
 
 
+def reached(names: Names) -> Known:
+    """Whether everything around a place runs: its job, and whoever calls its file."""
+    if names.step is not None and names.scope.step is None:
+        return Defined(reference("#entered"), names.at(names.scope, names.job))
+    caller = names.caller()
+    return Exactly(True) if caller is None else Defined(reference("#entered"), caller)
+
+
+def entered(names: Names) -> Known:
+    """Whether a job or a step runs, and everything around it."""
+    one = names.step if names.step is not None else names.job
+    if one is None:
+        return reached(names)
+    why = _asked(names.job) if names.step is None and names.job is not None else ()
+    return Defined(both(reference("#reached"), whole_tree(one.condition)), names, why)
+
+
 def flow(names: Names, path: Path) -> Known:
     """Our own names at a workflow's own level: of a job, whether it runs (`#runs`), does well (`#ok`), how it ends (`#result`)."""
     if path[0] == "#cancelled":

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from regraft.core.expression_known import Defined, Exactly, Known, OneOf, Path, Unknown
-from regraft.core.expression_tree import Constant
+from regraft.core.expression_tree import Constant, Not
 from regraft.core.findings import Witness
 from regraft.core.patterns import regex
 from regraft.core.workflow_inputs import as_text, find
 from regraft.core.workflow_known import Names
 from regraft.core.workflow_status import whole_tree
-from regraft.core.workflow_trees import EMPTY, choose, equals, reference, tree_of
+from regraft.core.workflow_trees import EMPTY, both, choose, equals, reference, tree_of
 from regraft.core.workflow_values import Action, Step, Value
 
 _HARMLESS = regex(r"(?i)actions/(?:checkout|upload-artifact|download-artifact|cache|labeler|stale)(?:/[\w-]+)?@.*")
@@ -22,7 +22,7 @@ def step_status(names: Names, function: str) -> Known:
         return Exactly(True)
     if function == "success()":
         return Defined(reference("#well"), names)
-    return Defined(choose(reference("#well"), Constant(value=False), equals(reference("#ill"), _ENDS[function])), names)
+    return Defined(both(Not(reference("#well")), equals(reference("#ill"), _ENDS[function])), names)
 
 
 _ENDS = {"failure()": "failure", "cancelled()": "cancelled"}

@@ -1,6 +1,5 @@
 """Texts of a workflow as expressions: what a value means where an expression of another place reads it."""
 
-from regraft.core.expression_known import Path
 from regraft.core.expression_numbers import number
 from regraft.core.expression_tree import Call as Function
 from regraft.core.expression_tree import Compare, Constant, Context, Expression, Key, Logic
@@ -42,17 +41,6 @@ def tree_of(value: Value, *, typed: bool = False) -> Expression | None:
             shape += f"{{{len(holes)}}}"
             holes.append(part.expression)
     return Function("format", (Constant(shape), *holes))
-
-
-def path_of(tree: Expression) -> Path | None:
-    """`needs.a.outputs['b']` as ("needs", "a", "outputs", "b"), the context in lower case; None for anything else."""
-    names: list[str] = []
-    while isinstance(tree, Key):
-        if not isinstance(tree.index, Constant) or not isinstance(tree.index.value, str):
-            return None
-        names.append(tree.index.value)
-        tree = tree.item
-    return (tree.name, *reversed(names)) if isinstance(tree, Context) else None
 
 
 def reference(*path: str) -> Expression:
