@@ -10,6 +10,7 @@ from regraft.core.finding_ignores import read_ignores, without_ignored
 from regraft.core.findings import Finding, Witness
 from regraft.core.manifest import Manifest
 from regraft.core.workflow_graph import Graph
+from regraft.core.workflow_judge import reaching
 from regraft.core.workflow_repository import FOLDER, Repository
 from regraft.core.workflow_rules import RULES
 from regraft.core.workflow_text import read_action, read_workflow
@@ -19,6 +20,7 @@ from regraft.flows.ports import ListedFiles
 
 FILE_LIMIT = 4 * 1024 * 1024  # bytes of a script or program
 
+SHOWN = 12  # witnesses of who reaches a place
 _UNREADABLE = "workflow-unreadable"
 
 
@@ -111,8 +113,10 @@ def _is_within(path: str, folder: str) -> bool:
 
 
 def _problems(graph: Graph) -> Iterable[Problem]:
-    for one in (*graph.repository.workflows.values(), *graph.repository.actions.values()):
-        yield from one.problems
+    for workflow in graph.repository.workflows.values():
+        yield from workflow.problems
+    for action in graph.repository.actions.values():
+        yield from action.problems
 
 
 def _unreadable(problem: Problem) -> Finding:
@@ -127,3 +131,13 @@ def _order(finding: Finding) -> tuple[str, int, int, str]:
 def _placed(finding: Finding, files: ListedFiles) -> Finding:
     witnesses = tuple(Witness(files.place(one.path), one.line, one.message) for one in finding.witnesses)
     return replace(finding, path=files.place(finding.path), witnesses=witnesses)
+
+
+def _reached(graph: Graph, finding: Finding) -> Finding:
+    """With who reaches it; what nothing reaches is a note."""
+    scopes = tuple(reaching(graph, finding.path))
+    if not scopes and not graph.is_crowded(finding.path):
+        message = f"{finding.message} (no event and no caller starts this file)"
+        return replace(finding, severity="note", message=message)
+    known = [one for scope in scopes for one in scope.witnesses()]
+    return replace(finding, witnesses=(*finding.witnesses, *list(dict.fromkeys(known))[:SHOWN]))
