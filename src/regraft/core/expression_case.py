@@ -42,6 +42,7 @@ class Case:
         self._chosen: list[tuple[Pending, Class]] = []
         self._there: dict[tuple[Variable, bool], tuple[Partly, dict[Variable, Leaf]]] = {}
         self._open: dict[tuple[Variable, bool], int] = {}  # how many choices there were when one more was needed
+        self._blocked: dict[tuple[int, Names], int] = {}
         self._peeking = False
         self._depth = 0
 
@@ -60,8 +61,8 @@ class Case:
 
     def _truth(self, tree: Expression, names: Names) -> bool:
         match tree:
-            case Logic(operator=operator, items=items):
-                return self._logic(items, names, until=operator == "||")
+            case Logic():
+                return self._logic(tree, names)
             case Not(item=item):
                 return not self.truth(item, names)
             case Context() | Key() | Call() if (named := self._cases.named(tree, names)) is not None:
@@ -129,8 +130,29 @@ class Case:
         finally:
             self._peeking = was
 
-    def _logic(self, items: Sequence[Expression], names: Names, *, until: bool) -> bool:
-        """`until`: the truth of an item that decides. One that decides already is looked for before anything is chosen."""
+    def _logic(self, tree: Logic, names: Names) -> bool:
+        """An item that decides already is looked for before anything is chosen; in one case once for as many choices."""
+        until = tree.operator == "||"
+        key = (id(tree), names)
+        if self._blocked.get(key) == self.position:
+            if self._peeking:
+                raise _UnforcedError
+            later: Sequence[Expression] = tree.items
+        else:
+            found = self._decisive(tree.items, names, until=until)
+            if isinstance(found, bool):
+                return found
+            later = found
+            self._blocked[key] = self.position
+            if self._peeking:
+                raise _UnforcedError
+        for item in later:
+            if self.truth(item, names) is until:
+                return until
+        return not until
+
+    def _decisive(self, items: Sequence[Expression], names: Names, *, until: bool) -> bool | Sequence[Expression]:
+        """The truth, if it is known; else the items of which it depends. `until`: the truth of an item that decides."""
         before, kept = self.touched, dict(self.touched)
         later: list[Expression] = []
         for item in items:
@@ -140,19 +162,14 @@ class Case:
                 self.touched = before | self.touched
                 return until
             if isinstance(found, ExpressionError):
-                later = list(items)  # a mistake counts only if evaluation gets that far
-                break
+                self.touched = kept
+                return items  # a mistake counts only if evaluation gets that far
             if found is None:
                 later.append(item)
             else:
                 kept |= self.touched
         self.touched = kept
-        if later and self._peeking:
-            raise _UnforcedError
-        for item in later:
-            if self.truth(item, names) is until:
-                return until
-        return not until
+        return later or not until
 
     def _value(self, tree: Expression, names: Names) -> Partly:
         match tree:

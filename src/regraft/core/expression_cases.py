@@ -58,6 +58,8 @@ def _decide(tree: Expression, names: Names, budget: "_Budget") -> Decision:
             return found
         if found.value is None:
             left.append(item)
+    if budget.steps < 0:
+        return first
     if not left:
         return Decision(not until, first.cases, first.leaves, true=first.true, false=first.false)
     return _search(Logic(tree.operator, tuple(left), tree.at) if len(left) > 1 else left[0], names, budget, MOST_CASES)
@@ -94,7 +96,7 @@ def values(tree: Expression, names: Names, most: int = 64) -> tuple[Value, ...] 
             found.append(value)
         return unknown or len(found) > most
 
-    failed, too_many = search.over(stop, MOST_CASES)
+    failed, too_many = search.over(stop, MOST_CASES, both_ends=False)
     return None if unknown or too_many or failed is not None or len(found) > most else tuple(found)
 
 
@@ -120,28 +122,41 @@ class _Search:
         self._paths: dict[tuple[Path, Names], Named] = {}
         self._cone: Cone | None = None
         self._budget = budget
+        self._last = False
         self._tree = tree
         self._names = names
 
-    def over(self, stop: Callable[[Case], bool], most: int) -> tuple[str | None, bool]:
+    def over(self, stop: Callable[[Case], bool], most: int, *, both_ends: bool = True) -> tuple[str | None, bool]:
         """Run each case until `stop` holds, `most` at the most. Gives the message of an evaluation that fails, and whether there are too many."""
-        while self.cases < most:
-            self.cases += 1
-            run = Case(self)
-            try:
-                stopped = stop(run)
-            except ExpressionError as error:
-                return error.message, False
-            except _TooManyError:
-                break
-            for key, leaf in run.touched.items():
-                self.leaves.setdefault(key, leaf)
-            if stopped or not self._advance(run.position):
-                return None, False
+        try:
+            while self.cases < most:
+                if self._run(stop) or not self._advance():
+                    return None, False
+                if both_ends and self.cases == 1 and self._other_end(stop):
+                    return None, False
+        except ExpressionError as error:
+            return error.message, False
+        except _TooManyError:
+            pass
         return None, True
 
-    def _advance(self, used: int) -> bool:
-        del self._choices[used:]
+    def _run(self, stop: Callable[[Case], bool]) -> bool:
+        self.cases += 1
+        run = Case(self)
+        stopped = stop(run)
+        for key, leaf in run.touched.items():
+            self.leaves.setdefault(key, leaf)
+        del self._choices[run.position :]
+        return stopped
+
+    def _other_end(self, stop: Callable[[Case], bool]) -> bool:
+        """The case of the last classes, in which most that is not constant shows the other truth."""
+        kept, self._choices, self._last = self._choices, [], True
+        stopped = self._run(stop)
+        self._choices, self._last = kept, False
+        return stopped
+
+    def _advance(self) -> bool:
         while self._choices:
             last = self._choices[-1]
             last[0] += 1
@@ -151,9 +166,9 @@ class _Search:
         return False
 
     def choose(self, position: int, of: int) -> int:
-        """The class at a position of this case; the first, where the position is new."""
+        """The class at a position of this case; the first (or last), where the position is new."""
         if position == len(self._choices):
-            self._choices.append([0, of])
+            self._choices.append([of - 1 if self._last else 0, of])
         return self._choices[position][0]
 
     def step(self) -> None:
