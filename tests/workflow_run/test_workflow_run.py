@@ -451,5 +451,13 @@ def test_names_that_are_not_there(project: MakeRuns) -> None:
         runs.run_job("tests.yml", "job", "b")
     with pytest.raises(InputError, match="no such workflow"):
         runs.run_job("other.yml", "job")
+    with pytest.raises(InputError, match="no job 'jobb'"):
+        runs.workflows.gate("tests.yml", "jobb")
     with pytest.raises(InputError, match="nothing is called"):
         runs.run_job("tests.yml", "job", input={})
+
+
+def test_a_job_that_calls_a_workflow_is_none_to_run(project: MakeRuns) -> None:
+    runs = project("on: push\njobs: {job: {uses: ./.github/workflows/other.yml}}\n")
+    with pytest.raises(InputError, match="the job calls"):
+        runs.run_job("tests.yml", "job")

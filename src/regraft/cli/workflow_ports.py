@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from regraft.core.workflow_repository import FOLDER
 from regraft.errors import InputError
@@ -11,6 +11,8 @@ from regraft.errors import InputError
 if TYPE_CHECKING:
     from regraft.adapters.runner_upstreams import Upstreams
     from regraft.core.runner_values import JobResult, Stub
+    from regraft.core.workflow_case import Case
+    from regraft.core.workflow_graph import Graph, Site
     from regraft.core.workflow_values import Action, Step, Workflow
     from regraft.flows.workflow_job import Asked, Source
 
@@ -27,6 +29,30 @@ class Workflows:
         self.root = root
         self._files = ProjectFolder(root)
         self._read: dict[str, Source] = {}
+        self._graph: Graph | None = None
+
+    @property
+    def graph(self) -> "Graph":
+        """All workflows and actions of the repository as one graph, read once. Raises OutsideError."""
+        if self._graph is None:
+            from regraft.adapters.listed_project import ListedProject  # noqa: PLC0415
+            from regraft.flows.workflow_check import load  # noqa: PLC0415
+
+            self._graph = load(ListedProject(self.root, os.environ))
+        return self._graph
+
+    def gate(self, file: str, job: str, step: str | None = None) -> "Gate":
+        """A job, or a step of it by id, name or number. Raises InputError: no-such-file, unknown-job, unknown-step."""
+        from regraft.core.workflow_graph import Site  # noqa: PLC0415
+        from regraft.flows.workflow_job import chosen_steps, named_job  # noqa: PLC0415
+
+        workflow = self.source(file).workflow
+        read = named_job(workflow, job)
+        found = chosen_steps(read, (step,), workflow.path)[0] if step is not None else None
+        of_graph = self.graph.repository.workflows[workflow.path].jobs[job]
+        return Gate(
+            self.graph, Site(workflow.path, of_graph, of_graph.steps[found.index] if found is not None else None)
+        )
 
     def source(self, file: str) -> "Source":
         """A workflow by its path, or by its name below `.github/workflows`. Raises InputError `no-such-file`."""
@@ -68,6 +94,42 @@ class Workflows:
                     waiting += found[folder].steps
                     break
         return found
+
+
+class Gate:
+    """A job or a step, to be asked when it runs. What is given: see `regraft.core.workflow_case.Case`."""
+
+    def __init__(self, graph: "Graph", site: "Site") -> None:
+        self._graph = graph
+        self._site = site
+
+    def can_run(self, **case: Any) -> bool:
+        """Whether it runs in some such case, for all that is known. Raises what `always_runs` raises."""
+        from regraft.core.workflow_case import can_run  # noqa: PLC0415
+
+        return can_run(self._graph, self._site, _case(case))
+
+    def always_runs(self, **case: Any) -> bool:
+        """Whether it runs in every such case. Raises InputError: unknown-event, unknown-job, expression, impossible-case."""
+        from regraft.core.workflow_case import always_runs  # noqa: PLC0415
+
+        return always_runs(self._graph, self._site, _case(case))
+
+
+def _case(given: Mapping[str, Any]) -> "Case":
+    from regraft.core.workflow_case import Case  # noqa: PLC0415
+
+    unknown = sorted(set(given) - set(Case.__struct_fields__))
+    if unknown:
+        raise InputError("usage", f"nothing is called {unknown[0]!r:.80}", hint=", ".join(Case.__struct_fields__))
+    words: dict[str, Any] = {}
+    for name, value in given.items():
+        single = name not in _SEVERAL
+        words[name] = value if single else (value,) if isinstance(value, str) else tuple(value)
+    return Case(**words)
+
+
+_SEVERAL = frozenset({"succeeded", "failed", "skipped", "labels", "unlabelled"})
 
 
 def _folder(step: "Step") -> str | None:

@@ -56,8 +56,11 @@ class Asked(Struct, frozen=True):
 def run_job(source: Source, asked: Asked, place: Place) -> JobResult:
     """Raises InputError: unknown-job, unknown-step, not-a-job, unknown-input, unreadable; OutsideError."""
     workflow, given = source.workflow, asked.given
-    read = _job(workflow, asked.job)
-    steps = _chosen(read, asked.steps, workflow.path)
+    read = named_job(workflow, asked.job)
+    if read.uses is not None:
+        where = f"{workflow.path}:{read.place.line}"
+        raise InputError("not-a-job", f"the job calls {read.uses.value}", where=where, hint="run a job of that file")
+    steps = chosen_steps(read, asked.steps, workflow.path)
     notes = _notes(read)
     names = _names(source, read, asked, place)
     frame = Frame(
@@ -81,7 +84,8 @@ def run_job(source: Source, asked: Asked, place: Place) -> JobResult:
     )
 
 
-def _job(workflow: Workflow, name: str) -> Read:
+def named_job(workflow: Workflow, name: str) -> Read:
+    """Raises InputError: unreadable, unknown-job."""
     if workflow.problems and not workflow.jobs:
         problem = workflow.problems[0]
         raise InputError("unreadable", problem.message, where=f"{workflow.path}:{problem.place.line}")
@@ -90,14 +94,11 @@ def _job(workflow: Workflow, name: str) -> Read:
         near = nearest(name, workflow.jobs)
         hint = f"did you mean {near}?" if near else f"it has {', '.join(workflow.jobs) or 'none'}"
         raise InputError("unknown-job", f"there is no job {name!r:.80}", where=workflow.path, hint=hint)
-    if job.uses is not None:
-        where = f"{workflow.path}:{job.place.line}"
-        raise InputError("not-a-job", f"the job calls {job.uses.value}", where=where, hint="run a job of that file")
     return job
 
 
-def _chosen(job: Read, asked: Sequence[str], path: str) -> tuple[Step, ...]:
-    """In the order of the file, whatever order they are asked in."""
+def chosen_steps(job: Read, asked: Sequence[str], path: str) -> tuple[Step, ...]:
+    """By id, name or number, in the order of the file, whatever order they are asked in. Raises InputError `unknown-step`."""
     if not asked:
         return job.steps
     found = set()
