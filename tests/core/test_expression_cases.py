@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from regraft.core.expression_cases import decide, values
+from regraft.core.expression_cases import Memo, decide, values
 from regraft.core.expression_known import Defined, Exactly, Fields, Known, Names, OneOf, Path, Unknown
 from regraft.core.expression_text import parse_expression
 from regraft.core.expression_value import value_of
@@ -184,6 +184,14 @@ def test_what_is_not_in_the_cone_is_not_asked_for() -> None:
     assert decision.value is False
     assert [leaf.path for leaf in decision.leaves] == [("a",)]
     assert decision.cases == 1
+
+
+def test_a_name_is_asked_for_once() -> None:
+    memo, names = Memo(), Table(a=Exactly(value=True))
+    for _ in range(3):
+        for text in ("a && b == 'x'", "A || b"):
+            assert decide(parse_expression(text), names, memo).cases <= 3
+    assert sorted(names.asked) == ["a", "b"]
 
 
 def test_what_decides_is_told() -> None:

@@ -39,9 +39,17 @@ class Decision(Struct, frozen=True):
     false: tuple[Choice, ...] | None = None
 
 
-def decide(tree: Expression, names: Names) -> Decision:
+class Memo:
+    """What names have answered, for all decisions of one repository: a name is asked for once. Keeps its trees alive."""
+
+    def __init__(self) -> None:
+        self.named: dict[tuple[int, Names], tuple[Expression, Named | None]] = {}
+        self.paths: dict[tuple[Path, Names], Named] = {}
+
+
+def decide(tree: Expression, names: Names, memo: Memo | None = None) -> Decision:
     """What an expression is, over all cases of its names. Never a wrong constant: what is too much to look at is None."""
-    return _decide(tree, names, _Budget())
+    return _decide(tree, names, _Budget(memo or Memo()))
 
 
 def _decide(tree: Expression, names: Names, budget: "_Budget") -> Decision:
@@ -81,9 +89,9 @@ def _search(tree: Expression, names: Names, budget: "_Budget", most: int) -> Dec
     return Decision(value, search.cases, leaves, too_many, failed, found.get(True), found.get(False))
 
 
-def values(tree: Expression, names: Names, most: int = 64) -> tuple[Value, ...] | None:
+def values(tree: Expression, names: Names, most: int = 64, memo: Memo | None = None) -> tuple[Value, ...] | None:
     """All values that an expression can have; None where that is not known, or where there are more than `most`."""
-    search = _Search(tree, names, _Budget())
+    search = _Search(tree, names, _Budget(memo or Memo()))
     found: list[Value] = []
     unknown = False
 
@@ -107,8 +115,9 @@ class _TooManyError(Exception):
 class _Budget:
     """Of steps, for everything that one decision takes."""
 
-    def __init__(self) -> None:
+    def __init__(self, memo: Memo) -> None:
         self.steps = MOST_STEPS
+        self.memo = memo
 
 
 class _Search:
@@ -118,8 +127,8 @@ class _Search:
         self.cases = 0
         self.leaves: dict[Variable, Leaf] = {}
         self._choices: list[list[int]] = []  # the class, and of how many
-        self._named: dict[tuple[int, Names], Named | None] = {}
-        self._paths: dict[tuple[Path, Names], Named] = {}
+        self._named = budget.memo.named
+        self._paths = budget.memo.paths
         self._cone: Cone | None = None
         self._budget = budget
         self._last = False
@@ -180,11 +189,11 @@ class _Search:
         return self.at_path(path, names).known
 
     def named(self, tree: Expression, names: Names) -> Named | None:
-        key = (id(tree), names)  # no tree goes away while the search lasts
-        if key not in self._named:
+        found = self._named.get((id(tree), names))
+        if found is None:
             path = path_of(tree)
-            self._named[key] = None if path is None else self.at_path(path, names)
-        return self._named[key]
+            found = self._named[id(tree), names] = tree, None if path is None else self.at_path(path, names)
+        return found[1]
 
     def at_path(self, path: Path, names: Names) -> Named:
         key = (path, names)
