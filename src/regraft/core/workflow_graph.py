@@ -89,7 +89,7 @@ class Graph:
         self._crowded: set[str] = set()
         self._callers: dict[str, list[Call]] = {}
         self._elsewhere: set[str] = set()
-        self._circles: dict[str, frozenset[str]] = {}
+        self._orders: dict[str, dict[str, None]] = {}
         self._ancestors: dict[tuple[str, str], tuple[Job, ...]] = {}
         for workflow in repository.workflows.values():
             self._note_calls(workflow)
@@ -162,9 +162,18 @@ class Graph:
 
     def is_circular(self, path: str, job: Job) -> bool:
         """Whether it waits, over any number of jobs, for jobs that wait for each other. GitHub refuses such a file."""
-        waiting = self._circles.get(path)
-        if waiting is None:
+        return job.name not in self._in_order(path)
+
+    def in_order(self, path: str) -> tuple[Job, ...]:
+        """The jobs of a workflow, each after those that it waits for; without those that are circular."""
+        jobs = self.repository.workflows[path].jobs
+        return tuple(jobs[name] for name in self._in_order(path))
+
+    def _in_order(self, path: str) -> Mapping[str, None]:
+        found = self._orders.get(path)
+        if found is None:
             jobs = self.repository.workflows[path].jobs
+            found = self._orders[path] = {}
             needs = {
                 one.name: {other.name for name in one.needs if (other := _named(jobs, name.value))}
                 for one in jobs.values()
@@ -172,8 +181,8 @@ class Graph:
             while free := [name for name, others in needs.items() if not others & needs.keys()]:
                 for name in free:
                     del needs[name]
-            waiting = self._circles[path] = frozenset(needs)
-        return job.name in waiting
+                    found[name] = None
+        return found
 
     def sites(self) -> Iterator[Site]:
         """Every job and step of every workflow and action, in the order of the files."""

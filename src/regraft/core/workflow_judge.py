@@ -26,18 +26,18 @@ from msgspec.structs import replace
 from regraft.core.expression_cases import Decision, decide
 from regraft.core.expression_tree import Expression, Not
 from regraft.core.findings import Witness
+from regraft.core.workflow_conditions import condition_tree, in_short, whole_tree
 from regraft.core.workflow_graph import Graph, Scope, Site
 from regraft.core.workflow_known import Names
 from regraft.core.workflow_lift import lifted
 from regraft.core.workflow_names import names_at
-from regraft.core.workflow_status import condition_tree, whole_tree
-from regraft.core.workflow_trees import both, equals, reference
+from regraft.core.workflow_status import ends
+from regraft.core.workflow_trees import both, reference
 from regraft.core.workflow_values import Condition, Job
 
 MOST = 24  # witnesses
 
 _REACHED = reference("#reached")
-_RESULTS = ("success", "failure", "cancelled", "skipped")
 
 
 class Constant(Struct, frozen=True):
@@ -88,9 +88,7 @@ def reaching(graph: Graph, path: str) -> Iterator[Scope]:
 
 def results(graph: Graph, scope: Scope, job: Job) -> frozenset[str]:
     """How a job can end: of `success`, `failure`, `cancelled` and `skipped`."""
-    names = names_at(graph, scope)
-    result = reference("#result", job.name)
-    return frozenset(one for one in _RESULTS if _decide(equals(result, one), names).value is not False)
+    return frozenset(ends(names_at(graph, scope), job).results)
 
 
 def _judged(
@@ -184,6 +182,5 @@ def _can_be_read(condition: Condition) -> bool:
 
 
 def _line_of(condition: Condition) -> Witness:
-    said = " ".join(condition.text.value.split())
     place = condition.text.place
-    return Witness(place.path, place.line, f"`if: {said if len(said) <= 120 else said[:120] + '…'}`")
+    return Witness(place.path, place.line, f"`if: {in_short(condition)}`")

@@ -53,7 +53,7 @@ def moved(names: Names, path: Path) -> Defined:
     tree = cast("Expression", names.graph.memo[path])
     level = PLACES.index(path[0])
     scope = names.scope
-    there = (names.at(scope.entry), names.flow(), names.at(scope, names.job))[level]
+    there = (names.at(scope.entry), names.flow(), names.at(scope, names.job, None, names.view))[level]
     return Defined(lifted(tree, names.graph, level), there)
 
 

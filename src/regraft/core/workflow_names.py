@@ -13,7 +13,7 @@ from regraft.core.findings import Witness
 from regraft.core.workflow_events import PULL, activities, filtered, lacks, references
 from regraft.core.workflow_graph import Graph, Scope
 from regraft.core.workflow_inputs import event_inputs, inputs, secrets
-from regraft.core.workflow_known import Names
+from regraft.core.workflow_known import FULL, Names, View
 from regraft.core.workflow_lift import OF_JOB, PLACES, lifted, moved
 from regraft.core.workflow_matrix import matrix
 from regraft.core.workflow_status import entered, flow, job_status, jobs, needs, reached
@@ -26,17 +26,17 @@ _SYSTEMS = {"ubuntu": "Linux", "windows": "Windows", "macos": "macOS"}
 
 def names_at(graph: Graph, scope: Scope, job: Job | None = None, step: Step | None = None) -> Names:
     """The names at a place; the same object for the same place."""
-    key = ("names", scope)
+    key = ("names", scope, None, None, FULL)
     root = graph.memo.get(key)
     if root is None:
-        root = graph.memo[key] = _Names(graph, scope, None, None, outer=False)
+        root = graph.memo[key] = _Names(graph, scope, None, None, FULL)
     assert isinstance(root, Names)
     return root.at(scope, job, step)
 
 
 class _Names(Names):
-    def __init__(self, graph: Graph, scope: Scope, job: Job | None, step: Step | None, *, outer: bool) -> None:
-        super().__init__(graph, scope, job, step, outer=outer)
+    def __init__(self, graph: Graph, scope: Scope, job: Job | None, step: Step | None, view: View) -> None:
+        super().__init__(graph, scope, job, step, view)
         self._found: dict[Path, Known] = {}
 
     def known(self, path: Path) -> Known:

@@ -4,50 +4,24 @@ GitHub's `success()` of a job is false as soon as any ancestor failed, was cance
 between: https://github.com/actions/runner/issues/491
 """
 
-from regraft.core.expression_functions import STATUS
+from msgspec import Struct
+
+from regraft.core.expression_cases import decide
 from regraft.core.expression_known import Defined, Exactly, Fields, Known, OneOf, Path, Unknown, Why
-from regraft.core.expression_text import value_parts
-from regraft.core.expression_tree import Call as Function
-from regraft.core.expression_tree import Constant, Expression, Not, parts
+from regraft.core.expression_tree import Constant, Expression, Not
 from regraft.core.findings import Witness
+from regraft.core.workflow_conditions import condition_tree, in_short, is_implicit, whole_tree
 from regraft.core.workflow_graph import CALL
 from regraft.core.workflow_inputs import as_text, find
-from regraft.core.workflow_known import Names
-from regraft.core.workflow_trees import EMPTY, TRUE, both, choose, either, equals, reference, tree_of
-from regraft.core.workflow_values import Condition, Job, Workflow
+from regraft.core.workflow_known import BRIEF, END, Names
+from regraft.core.workflow_lift import lifted
+from regraft.core.workflow_trees import EMPTY, both, choose, either, equals, reference, tree_of
+from regraft.core.workflow_values import Job, Workflow
 
-FEW = 5  # ancestors whose doing well is told apart
-
-SUCCESS = Function("success", ())
-
-
-def asks_status(tree: Expression | None) -> bool:
-    """Whether one of `success()`, `failure()`, `cancelled()`, `always()` stands in it, so that GitHub adds no `success() &&`."""
-    if tree is None:
-        return False
-    return (isinstance(tree, Function) and tree.function in STATUS) or any(map(asks_status, parts(tree)))
-
-
-def condition_tree(condition: Condition | None) -> Expression:
-    """What is written; text around `${{ }}` is always true, and what cannot be parsed is not known."""
-    if condition is None or condition.padded:
-        return TRUE
-    return condition.expression if condition.expression is not None else reference("#unknown")
-
-
-def is_implicit(condition: Condition | None) -> bool:
-    """Whether GitHub puts `success() &&` before it."""
-    if condition is None:
-        return True
-    if condition.padded:
-        return not any(asks_status(one.expression) for one in value_parts(condition.text.value))
-    return not asks_status(condition.expression)
-
-
-def whole_tree(condition: Condition | None) -> Expression:
-    """With the `success() &&` that GitHub adds."""
-    tree = condition_tree(condition)
-    return both(SUCCESS, tree) if is_implicit(condition) else tree
+RAN = ("success", "failure", "cancelled")
+SKIPPED = ("skipped",)
+ANY = (*RAN, *SKIPPED)
+FEW = 8  # ancestors whose doing well is told apart
 
 
 def needs(names: Names, path: Path) -> Known:
@@ -60,12 +34,13 @@ def needs(names: Names, path: Path) -> Known:
     if not any(one.value.lower() == path[1].lower() for one in job.needs):
         line = job.needs[0].place.line if job.needs else job.place.line
         return Exactly(None, (Witness(job.place.path, line, f"`{job.name}` does not need `{path[1]}`"),))
-    return _of_job(level, path)
+    brief = names.view.brief or len(names.graph.ancestors(names.scope.path, job)) > FEW
+    return _of_job(level, path, "#ends" if brief else "#result", "#gave" if brief else "#output")
 
 
 def jobs(names: Names, path: Path) -> Known:
     """`jobs.a.outputs.b` in the outputs of a called workflow."""
-    return _of_job(names.flow(), path) if len(path) > 1 else Unknown()
+    return _of_job(names.flow(), path, "#ends", "#gave") if len(path) > 1 else Unknown()
 
 
 def job_status(names: Names, function: str) -> Known:
@@ -76,13 +51,14 @@ def job_status(names: Names, function: str) -> Known:
         return Exactly(True)
     if function == "cancelled()":
         return Defined(reference("#cancelled"), names.flow())
-    return Defined(reference("#success" if function == "success()" else "#failure", job.name), names.flow())
+    name = ("#well", "#ill") if names.view.brief else ("#success", "#failure")
+    return Defined(reference(name[function != "success()"], job.name), names.flow())
 
 
 def reached(names: Names) -> Known:
     """Whether everything around a place runs: its job, and whoever calls its file."""
     if names.step is not None and names.scope.step is None:
-        return Defined(reference("#entered"), names.at(names.scope, names.job))
+        return Defined(reference("#entered"), names.at(names.scope, names.job, None, BRIEF))
     caller = names.caller()
     return Exactly(True) if caller is None else Defined(reference("#entered"), caller)
 
@@ -97,25 +73,22 @@ def entered(names: Names) -> Known:
 
 
 def flow(names: Names, path: Path) -> Known:
-    """Our own names at a workflow's own level: of a job, whether it runs (`#runs`), does well (`#ok`), how it ends (`#result`)."""
+    """Our own names at a workflow's own level: of a job, whether it runs (`#runs`), does well (`#ok`), how it ends (`#result`).
+
+    What begins `#ends`, `#ran`, `#gave`, `#well`, `#ill` is the brief view: one thing that nobody knows, not many.
+    """
     if path[0] == "#cancelled":
         return OneOf((True, False))
     job = _job(names, path[1]) if len(path) > 1 else None
-    if job is None:
+    if job is None or names.graph.is_circular(names.scope.path, job):
         return Unknown()
-    here = names.at(names.scope, job)
     match path[0]:
-        case "#raw":
-            return Defined(condition_tree(job.condition), here, _asked(job))
-        case "#runs":
-            return Defined(whole_tree(job.condition), here, _asked(job))
+        case "#raw" | "#runs":
+            return _runs(names, job, implied=path[0] == "#runs")
         case "#ok" | "#fine":
             return OneOf((True, False))
         case "#bad":
             return OneOf(("failure", "cancelled"))
-    if names.graph.is_circular(names.scope.path, job):
-        return Unknown()
-    match path[0]:
         case "#success":
             return Defined(_success(names, job), names)
         case "#failure":
@@ -123,25 +96,83 @@ def flow(names: Names, path: Path) -> Known:
         case "#result":
             ended = choose(reference("#ok", job.name), Constant("success"), reference("#bad", job.name))
             return Defined(choose(reference("#runs", job.name), ended, Constant("skipped")), names)
-        case "#output":
-            return _output(names, job, path[2])
+        case "#output" | "#gave":
+            return _output(names, job, path[2], "#runs" if path[0] == "#output" else "#ran")
         case "#made":
             return _made(names, job, path[2])
-    return Unknown()
+    return _in_brief(names, job, path[0])
 
 
-def _of_job(level: Names, path: Path) -> Known:
+def _in_brief(names: Names, job: Job, name: str) -> Known:
+    if name == "#ends":
+        ended = ends(names, job)
+        return OneOf(ended.results, ended.why)
+    if name == "#ran":
+        ended = ends(names, job)
+        return Exactly(ended.results == RAN, ended.why) if len(ended.results) < len(ANY) else OneOf((True, False))
+    above = [ends(names, one) for one in names.graph.ancestors(names.scope.path, job)]
+    if name == "#well":
+        never = next((one for one in above if one.results == SKIPPED), None)
+        if never is not None or not above:
+            return Exactly(never is None, never.why if never is not None else ())
+    elif all(one.results == SKIPPED for one in above):
+        return Exactly(False, tuple(dict.fromkeys(why for one in above for why in one.why)))
+    return OneOf((True, False))
+
+
+class Ends(Struct, frozen=True):
+    """How a job can end, and the lines that prove that it is no other way."""
+
+    results: tuple[str, ...]
+    why: Why = ()
+
+
+def ends(names: Names, job: Job) -> Ends:
+    """How a job can end in a scope, for all that is known of those it waits for."""
+    graph, scope = names.graph, names.scope
+    key = ("ends", scope, job.name)
+    if key not in graph.memo:
+        for one in graph.in_order(scope.path):  # one after the other: a long pipeline is no deep recursion
+            graph.memo.setdefault(("ends", scope, one.name), _ends(names, one))
+            if one.name == job.name:
+                break
+    found = graph.memo.get(key, Ends(ANY))
+    assert isinstance(found, Ends)
+    return found
+
+
+def _ends(names: Names, job: Job) -> Ends:
+    above = names.graph.ancestors(names.scope.path, job)
+    if job.condition is None and all(one.condition is None for one in above):
+        return Ends(ANY if above else RAN)
+    decision = decide(lifted(whole_tree(job.condition), names.graph), names.at(names.scope, job, None, BRIEF))
+    if decision.value is None:
+        return Ends(ANY)
+    why = tuple(dict.fromkeys(why for leaf in decision.leaves for why in leaf.why))
+    return Ends(RAN if decision.value else SKIPPED, (*why, *_asked(job)))
+
+
+def _runs(names: Names, job: Job, *, implied: bool) -> Known:
+    """Whether a job runs, or (not `implied`) whether its own condition lets it: what counts is that it was not skipped."""
+    ended = ends(names, job)
+    if len(ended.results) < len(ANY):
+        return Exactly(ended.results == RAN, ended.why)
+    tree = (whole_tree if implied else condition_tree)(job.condition)
+    return Defined(tree, names.at(names.scope, job, None, BRIEF), _asked(job))
+
+
+def _of_job(level: Names, path: Path, result: str, output: str) -> Known:
     job = _job(level, path[1])
     if job is None:
         return Exactly(None)
     if len(path) == 3 and path[2].lower() == "result":
-        return Defined(reference("#result", job.name), level)
+        return Defined(reference(result, job.name), level)
     if len(path) == 2:
         return Fields(("result", "outputs"))
     if len(path) == 3 and path[2].lower() == "outputs" and job.uses is None:
         return Fields(tuple(job.outputs))
     if len(path) == 4 and path[2].lower() == "outputs":
-        return Defined(reference("#output", job.name, path[3]), level)
+        return Defined(reference(output, job.name, path[3]), level)
     return Unknown()
 
 
@@ -153,9 +184,8 @@ def _job(names: Names, name: str) -> Job | None:
 def _asked(job: Job) -> Why:
     if job.condition is None:
         return ()
-    said = " ".join(job.condition.text.value.split())
-    said = said if len(said) <= 120 else f"{said[:120]}…"
-    return (Witness(job.place.path, job.condition.text.place.line, f"the job `{job.name}` runs if `{said}`"),)
+    said = f"the job `{job.name}` runs if `{in_short(job.condition)}`"
+    return (Witness(job.place.path, job.condition.text.place.line, said),)
 
 
 def _success(names: Names, job: Job) -> Expression:
@@ -175,26 +205,20 @@ def _success(names: Names, job: Job) -> Expression:
 
 
 def _failure(names: Names, job: Job) -> Expression:
-    above = names.graph.ancestors(names.scope.path, job)
+    """An ancestor that can run failed. Whether it ran in the case at hand is left open: that only adds cases."""
+    above = [one for one in names.graph.ancestors(names.scope.path, job) if ends(names, one).results != SKIPPED]
     if len(above) > FEW:
-        return both(Not(reference("#fine", job.name)), either(*(reference("#runs", one.name) for one in above)))
+        return Not(reference("#fine", job.name))
     return either(
-        *(
-            both(
-                reference("#runs", one.name),
-                Not(reference("#ok", one.name)),
-                equals(reference("#bad", one.name), "failure"),
-            )
-            for one in above
-        )
+        *(both(Not(reference("#ok", one.name)), equals(reference("#bad", one.name), "failure")) for one in above)
     )
 
 
-def _output(names: Names, job: Job, name: str) -> Known:
+def _output(names: Names, job: Job, name: str, ran: str) -> Known:
     """An output of a job; empty where the job is skipped."""
-    runs = condition_tree(job.condition) != TRUE or names.graph.ancestors(names.scope.path, job)
+    can_be_skipped = job.condition is not None or names.graph.ancestors(names.scope.path, job)
     made = reference("#made", job.name, name)
-    return Defined(choose(reference("#runs", job.name), made, EMPTY) if runs else made, names)
+    return Defined(choose(reference(ran, job.name), made, EMPTY) if can_be_skipped else made, names)
 
 
 def _made(names: Names, job: Job, name: str) -> Known:
@@ -204,7 +228,7 @@ def _made(names: Names, job: Job, name: str) -> Known:
     if value is None:
         return Exactly(None, (Witness(job.place.path, job.place.line, f"`{job.name}` has no output `{name}`"),))
     why = (Witness(value.text.place.path, value.text.place.line, f"the output `{name}` of `{job.name}`"),)
-    here = names.at(names.scope, job).end()
+    here = names.at(names.scope, job, None, END)
     tree = tree_of(value)
     return Unknown(why) if tree is None else Defined(as_text(tree, here), here, why)
 

@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
+from regraft.core.expression_cases import decide
 from regraft.core.expression_known import Defined, Exactly, Known, OneOf, Path, Unknown
 from regraft.core.expression_tree import Constant, Not
 from regraft.core.findings import Witness
 from regraft.core.patterns import regex
+from regraft.core.workflow_conditions import in_short, whole_tree
 from regraft.core.workflow_inputs import as_text, find
-from regraft.core.workflow_known import Names
-from regraft.core.workflow_status import whole_tree
+from regraft.core.workflow_known import BRIEF, CLOSE, END, Names
+from regraft.core.workflow_lift import lifted
 from regraft.core.workflow_trees import EMPTY, both, choose, equals, reference, tree_of
 from regraft.core.workflow_values import Action, Step, Value
 
@@ -45,10 +49,9 @@ def steps(names: Names, path: Path) -> Known:
         return Exactly(None, _absent(names, path[1]))
     rest = tuple(one.lower() for one in path[2:])
     if rest in (("outcome",), ("conclusion",)) or (len(rest) == 2 and rest[0] == "outputs"):
-        return Defined(
-            reference("#ended" if len(rest) == 1 else "#wrote", str(step.index), *rest),
-            names.at(names.scope, names.job, step),
-        )
+        near = not names.view.brief and not names.view.close
+        there = names.at(names.scope, names.job, step, CLOSE if near else BRIEF)
+        return Defined(reference("#ended" if len(rest) == 1 else "#wrote", *rest), there)
     return Unknown()
 
 
@@ -63,7 +66,7 @@ def own_step(names: Names, path: Path) -> Known:
         case "#end":
             return OneOf(("success", "failure", "cancelled"))
         case "#runs" if step is not None:
-            return Defined(whole_tree(step.condition), names, _asked(step))
+            return _runs(names, step)
         case "#ended":
             return Defined(choose(reference("#runs"), reference("#end"), Constant("skipped")), names)
         case "#wrote" if step is not None and step.condition is not None:
@@ -79,10 +82,10 @@ def env(names: Names, path: Path) -> Known:
     """`env.X`: the nearest that is written, unless a step before may have set another."""
     if len(path) != 2 or names.job is None:
         return Unknown()
-    if names.step is not None and not names.outer:
+    if names.step is not None and not names.view.outer:
         value = find(names.step.env, path[1])
         if value is not None:
-            return _value(value, names.at(names.scope, names.job, names.step, outer=True))
+            return _value(value, names.at(names.scope, names.job, names.step, replace(names.view, outer=True)))
     if any(_may_set(names, step) for step in _before(names)):
         return Unknown()
     file = names.graph.file(names.scope)
@@ -91,7 +94,7 @@ def env(names: Names, path: Path) -> Known:
         return caller.known(path) if caller is not None else Unknown()
     job_env = find(names.job.env, path[1])
     if job_env is not None:
-        return _value(job_env, names.at(names.scope, names.job))
+        return _value(job_env, names.at(names.scope, names.job, None, BRIEF))
     value = find(file.env, path[1]) if file is not None else None
     return _value(value, names.flow()) if value is not None else Unknown()
 
@@ -115,7 +118,7 @@ def _before(names: Names) -> Iterator[Step]:
     every = _all(names)
     if names.step is not None:
         yield from every[: names.step.index]
-    elif names.is_end:
+    elif names.view.end:
         yield from every
 
 
@@ -127,11 +130,37 @@ def _absent(names: Names, name: str) -> tuple[Witness, ...]:
     return (Witness(at.path, at.line, f"no step here has the id `{name}`"),) if at is not None else ()
 
 
+def _runs(names: Names, step: Step) -> Known:
+    """Whether a step runs. In brief: whether it can, for all that is known of the steps before."""
+    found = _can_run(names, step)
+    if names.view.brief or isinstance(found, Exactly):
+        return found
+    return Defined(whole_tree(step.condition), names, _asked(step))
+
+
+def _can_run(names: Names, step: Step) -> Exactly | OneOf:
+    memo = names.graph.memo
+    either_way = OneOf((True, False))
+    if step.condition is None:
+        return either_way
+    for one in _all(names)[: step.index + 1]:  # one after the other: many steps are no deep recursion
+        there = names.at(names.scope, names.job, one)
+        key = ("can-run", there)
+        if one.condition is None or key in memo:
+            continue
+        decision = decide(lifted(whole_tree(one.condition), names.graph), there)
+        why = tuple(dict.fromkeys(why for leaf in decision.leaves for why in leaf.why))
+        memo[key] = either_way if decision.value is None else Exactly(decision.value, (*why, *_asked(one)))
+    found = memo[("can-run", names.at(names.scope, names.job, step))]
+    assert isinstance(found, Exactly | OneOf)
+    return found
+
+
 def _asked(step: Step) -> tuple[Witness, ...]:
     if step.condition is None:
         return ()
-    said = " ".join(step.condition.text.value.split())[:120]
-    return (Witness(step.place.path, step.condition.text.place.line, f"the step runs if `{said}`"),)
+    said = f"the step runs if `{in_short(step.condition)}`"
+    return (Witness(step.place.path, step.condition.text.place.line, said),)
 
 
 def _written(names: Names, output: str) -> Known:
@@ -148,7 +177,7 @@ def _written(names: Names, output: str) -> Known:
             if child is None
             else Exactly(None, (Witness(action.path, 1, f"{action.path} has no output `{output}`"),))
         )
-    tree, there = tree_of(declared.value), names.at(child, job).end()
+    tree, there = tree_of(declared.value), names.at(child, job, None, END)
     why = (Witness(action.path, declared.place.line, f"the output `{output}` of {action.path}"),)
     return Unknown(why) if tree is None else Defined(as_text(tree, there), there, why)
 
