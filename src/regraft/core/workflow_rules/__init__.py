@@ -1,6 +1,10 @@
 """The rules that `regraft workflow check` runs, each in a file of its own."""
 
 from regraft.core.workflow_rule import Rule
-from regraft.core.workflow_rules import gate_never_opens
+from regraft.core.workflow_rules import condition_padded, gate_always_open, gate_never_opens
 
-RULES: tuple[Rule, ...] = (gate_never_opens.RULE,)
+RULES: tuple[Rule, ...] = (
+    condition_padded.RULE,
+    gate_always_open.RULE,
+    gate_never_opens.RULE,
+)
