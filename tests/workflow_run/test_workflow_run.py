@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from regraft.errors import InputError
-from regraft.workflow_testing import Answer, Runs, StepResult, Stub
+from regraft.workflow_testing import Answer, Runs, StepResult, Stub, git
 
 One = Callable[..., StepResult]
 MakeRuns = Callable[..., Runs]
@@ -461,3 +461,60 @@ def test_a_job_that_calls_a_workflow_is_none_to_run(project: MakeRuns) -> None:
     runs = project("on: push\njobs: {job: {uses: ./.github/workflows/other.yml}}\n")
     with pytest.raises(InputError, match="the job calls"):
         runs.run_job("tests.yml", "job")
+
+
+def test_the_checkout_is_a_repository_at_the_commit_of_the_project(project: MakeRuns) -> None:
+    text = """
+        on: push
+        jobs:
+          job:
+            runs-on: x
+            steps:
+              - uses: actions/checkout@v4
+              - {id: look, run: "git rev-parse HEAD; git show HEAD:file; git status --porcelain; echo $GITHUB_SHA"}
+    """
+    runs = project(text, {"file": "committed\n", ".gitignore": "ignored\n"})
+    root = runs.workflows.root
+    git(root, "init", "--quiet")
+    git(root, "add", ".")
+    git(root, "-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "--quiet", "--message", "m")
+    (root / "file").write_text("changed\n")
+    (root / "ignored").write_text("not here\n")
+    head = git(root, "rev-parse", "HEAD")
+    done = runs.run_job("tests.yml", "job")
+    assert done.step("look").log == f"{head}\ncommitted\n M file\n{head}\n"
+    assert git(root, "status", "--porcelain") == "M file"
+
+
+def test_another_repository_is_checked_out_where_somebody_stands_for_it(project: MakeRuns) -> None:
+    text = """
+        on: push
+        jobs:
+          job:
+            runs-on: x
+            steps:
+              - {id: get, uses: actions/checkout@v4, with: {repository: acme/tools, ref: v1, path: tools}}
+              - {id: look, run: cat tools/note}
+    """
+    runs = project(text)
+    assert "git fetch failed" in str(runs.run_job("tests.yml", "job").step("get").why)
+    tools = runs.upstream("acme/tools")
+    tools.tag("v1", tools.commit("main", {"note": "one\n"}))
+    tools.commit("main", {"note": "two\n"})
+    assert runs.run_job("tests.yml", "job").step("look").log == "one\n"
+
+
+def test_files_of_the_runner_that_a_script_replaced_are_not_followed(one: One, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("password=1\n")
+    done = one(f'rm "$GITHUB_OUTPUT"; ln -s {tmp_path}/secret "$GITHUB_OUTPUT"; rm "$GITHUB_ENV"; mkfifo "$GITHUB_ENV"')
+    assert (done.outcome, done.outputs, done.env) == ("success", {}, {})
+
+
+def test_what_a_script_locks_goes_away_all_the_same(one: One, tmp_path: Path) -> None:
+    assert one("mkdir -p a/b && touch a/b/c && chmod 000 a/b a").outcome == "success"
+
+
+def test_hash_files_of_the_workspace(one: One) -> None:
+    done = one("echo '${{ hashFiles('**/*.yml') }}' '[${{ hashFiles('*.none') }}]'")
+    assert len(done.log.split()[0]) == 64
+    assert done.log.split()[1] == "[]"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from regraft.adapters import files, process
 from regraft.core.ref_names import parse_repository
+from regraft.core.runner_given import Made
 from regraft.errors import InputError, OutsideError
 
 BEGIN = 1_767_225_600  # when the first commit was made: 2026-01-01
@@ -76,6 +77,9 @@ class Upstream:
         """The commit that a branch (or a full ref) names."""
         return self._heads[branch if branch.startswith("refs/") else f"refs/heads/{branch}"]
 
+    def has(self, ref: str) -> bool:
+        return ref in self._heads
+
     def clone(self, folder: Path, commit: str) -> None:
         """A checkout of a commit with its history, HEAD detached, and `origin` at the repository's real URL."""
         folder.mkdir(parents=True, exist_ok=True)
@@ -100,6 +104,25 @@ class Upstreams:
     def add(self, name: str) -> Upstream:
         """An empty one, `owner/name` on github.com. Raises InputError."""
         return Upstream(name, self._place(name), self._env)
+
+    def make(self, name: str, made: Made) -> Upstream:
+        """One that holds this. Raises InputError: bad-path, no-such-branch."""
+        upstream = self.add(name)
+        first = None
+        for branch, changes in made.branches.items():
+            first = first or upstream.commit(branch, changes)
+            if branch != next(iter(made.branches)):
+                upstream.commit(branch, changes, parent=first)
+        for number, changes in made.pulls.items():
+            if not number.isdecimal():
+                raise InputError("usage", f"{number!r:.80} is no number of a pull request", where=name)
+            upstream.pull(int(number), changes, parent=first)
+        for tag, target in made.tags.items():
+            ref = f"refs/{target}/head" if target.startswith("pull/") else f"refs/heads/{target}"
+            if not upstream.has(ref):
+                raise InputError("no-such-branch", f"the tag {tag!r:.80} is to name {target!r:.80}", where=name)
+            upstream.tag(tag, upstream.head(ref))
+        return upstream
 
     def lend(self, name: str, path: Path) -> None:
         """Let a repository that is here stand for `owner/name`. Raises InputError `no-such-folder`."""

@@ -10,6 +10,7 @@ from regraft.errors import InputError
 
 if TYPE_CHECKING:
     from regraft.adapters.runner_upstreams import Upstreams
+    from regraft.core.runner_given import Made
     from regraft.core.runner_values import JobResult, Stub
     from regraft.core.workflow_case import Case
     from regraft.core.workflow_graph import Graph, Site
@@ -148,8 +149,9 @@ def run(  # noqa: PLR0913 - keyword-only but for what is run
     stubs: "Sequence[Stub]" = (),
     upstreams: "Upstreams | None" = None,
     lent: Mapping[str, Path] = {},
+    made: "Mapping[str, Made] | None" = None,
 ) -> "JobResult":
-    """Raises what `flows.workflow_job.run_job` raises. `lent`: repositories that are here, by `owner/name`."""
+    """Raises what `flows.workflow_job.run_job` raises. `lent`: repositories that are here, by `owner/name`; `made`: what is made."""
     from msgspec.structs import replace  # noqa: PLC0415
 
     from regraft.adapters.runner import Runner  # noqa: PLC0415
@@ -160,6 +162,8 @@ def run(  # noqa: PLR0913 - keyword-only but for what is run
     with Runner.over(workflows.root, environ, stubs, upstreams) as place:
         for name, path in lent.items():
             place.upstreams.lend(name, path)
+        for name, one in (made or {}).items():
+            place.upstreams.make(name, one)
         return run_job(source, asked, place)
 
 

@@ -79,6 +79,7 @@ def run(args: argparse.Namespace) -> int:
         environ=os.environ,
         stubs=_all(stubs, args.real),
         lent={name: Path(path) for name, path in pairs(args.upstream, "--upstream").items()},
+        made=told.upstreams,
     )
     print(render.run_json(result) if args.format == "json" else "\n".join(render.run_lines(result)))
     return 0 if result.result == "success" else 1

@@ -14,8 +14,18 @@ from regraft.errors import InputError
 LIMIT = 32 * 1024 * 1024  # bytes of a document or a payload
 
 
+class Made(Struct, frozen=True, forbid_unknown_fields=True):
+    """An upstream that is made for one run: the files of each branch (on top of the first), of each pull request by its number,
+    and the branch (or `pull/NUMBER`) that each tag names.
+    """
+
+    branches: Mapping[str, Mapping[str, str]]
+    pulls: Mapping[str, Mapping[str, str]] = {}
+    tags: Mapping[str, str] = {}
+
+
 class Told(Struct, frozen=True, forbid_unknown_fields=True):
-    """A document of `--given`: the fields of `Given`, and stubs with their answers."""
+    """A document of `--given`: the fields of `Given`, stubs with their answers, and upstreams by `owner/name`."""
 
     event_name: str | None = None
     event: Mapping[str, Any] = {}
@@ -29,6 +39,7 @@ class Told(Struct, frozen=True, forbid_unknown_fields=True):
     steps: Mapping[str, Mapping[str, str]] = {}
     uses: Mapping[str, Mapping[str, str]] = {}
     stubs: tuple[Stub, ...] = ()
+    upstreams: Mapping[str, Made] = {}
 
     def given(self) -> Given:
         return Given(**{name: getattr(self, name) for name in Given.__struct_fields__})

@@ -175,14 +175,31 @@ def _script(job: Job, frame: Frame, step: Step, scope: Scope, begun: StepResult)
     if job.front:
         env["PATH"] = machine.in_front(job.front)
     env |= variables({**scope.names["github"], **files}, scope.names["runner"])
+    env = {_usable(name): _usable(value) for name, value in env.items()}
     begun = replace(begun, shell=" ".join(line.argv("{0}")), mapped=paths.used())
     try:
-        ran = machine.run(line, script, env, folder, _timeout(job, step))
+        ran = machine.run(line, _encodable(script), env, _usable(folder), _timeout(job, step))
     except OutsideError as error:
         if error.code not in _NOT_STARTED:
             raise
         return replace(begun, outcome="failure", conclusion="failure", why=error.message)
     return _read(job, ran, begun, scope)
+
+
+def _usable(text: str) -> str:
+    """What the system takes as a variable or a path. Raises InputError `bad-text`."""
+    if "\0" in text:
+        raise InputError("bad-text", f"a variable or a path holds a NUL byte: {text!r:.80}")
+    return _encodable(text)
+
+
+def _encodable(text: str) -> str:
+    """Without halves of surrogate pairs, which JSON can hold and no file can."""
+    try:
+        text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def _timeout(job: Job, step: Step) -> float:
