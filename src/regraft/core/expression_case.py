@@ -13,7 +13,7 @@ from regraft.core.expression_cone import Variable
 from regraft.core.expression_evaluate import compare
 from regraft.core.expression_functions import PURE
 from regraft.core.expression_known import Defined, Names
-from regraft.core.expression_partly import Cases, Choice, Leaf, Listed, Named, Partly, Pending
+from regraft.core.expression_partly import Cases, Choice, Leaf, Listed, Named, Partly, Pending, TooManyError
 from regraft.core.expression_tokens import ExpressionError
 from regraft.core.expression_tree import Call, Compare, Constant, Context, Every, Expression, Key, Logic, Not
 from regraft.core.expression_value import Array, Object, Value, every, index, primitive, truthy
@@ -34,9 +34,10 @@ class _OpenError(Exception):
 class Case:
     """Evaluates by choosing a class where one is needed; `_peeking` while nothing may be chosen."""
 
-    def __init__(self, cases: Cases) -> None:
+    def __init__(self, cases: Cases, steps: int) -> None:
         self.touched: dict[Variable, Leaf] = {}
         self.position = 0
+        self.steps = steps  # expressions that may still be looked at
         self._cases = cases
         self._classes: dict[Variable, Class] = {}
         self._chosen: list[tuple[Pending, Class]] = []
@@ -45,6 +46,7 @@ class Case:
         self._blocked: dict[tuple[int, Names], int] = {}
         self._peeking = False
         self._depth = 0
+        self._uses = 0  # of classes that were chosen: what was found without one holds in all cases
 
     def chosen(self) -> tuple[Choice, ...]:
         """What was taken for what, in this case."""
@@ -52,7 +54,9 @@ class Case:
 
     def truth(self, tree: Expression, names: Names) -> bool:
         """Raises ExpressionError where the evaluation fails."""
-        self._cases.step()
+        self.steps -= 1
+        if self.steps < 0:
+            raise TooManyError
         self._depth += 1
         try:
             return self._truth(tree, names) if self._depth <= DEEPEST else self._free(names, written(tree))
@@ -72,7 +76,9 @@ class Case:
 
     def value(self, tree: Expression, names: Names) -> Partly:
         """Raises ExpressionError where the evaluation fails."""
-        self._cases.step()
+        self.steps -= 1
+        if self.steps < 0:
+            raise TooManyError
         self._depth += 1
         try:
             return self._value(tree, names) if self._depth <= DEEPEST else _pending(tree, names)
@@ -94,11 +100,13 @@ class Case:
             and (found := self._classes.get(value.of)) is not None
             and found.exact is not UNSET
         ):
+            self._uses += 1
             return found.exact
         return value
 
     def _force(self, value: Pending) -> Class:
         found = self._classes.get(value.of)
+        self._uses += 1
         if found is None:
             if self._peeking:
                 raise _UnforcedError
@@ -205,22 +213,25 @@ class Case:
     def _defined(self, of: Variable, tree: Expression, names: Names, *, truth: bool) -> Partly:
         """The value (or the truth) of an expression of another place. One that leads back to itself is unknown."""
         key = (of, truth)
-        if key not in self._there:
+        found = self._there.get(key) or self._cases.constants.get(key)
+        if found is None:
             if self._peeking and self._open.get(key) == self.position:
                 raise _UnforcedError
-            self._there[key] = Pending(of, written(tree)), {}
-            before, self.touched = self.touched, {}
+            self._there[key] = Pending(of, of[1]), {}
+            before, self.touched, uses = self.touched, {}, self._uses
             try:
-                found = self.truth(tree, names) if truth else self.value(tree, names)
+                value = self.truth(tree, names) if truth else self.value(tree, names)
             except (_UnforcedError, ExpressionError):
                 del self._there[key]
                 self._open[key] = self.position
                 raise
-            self._there[key] = found, self.touched
+            found = self._there[key] = value, self.touched
+            if self._uses == uses and not isinstance(value, Pending | Listed):
+                self._cases.constants[key] = found
             self.touched = before
-        found, touched = self._there[key]
+        value, touched = found
         self.touched |= touched
-        return found
+        return value
 
     def _indexed(self, tree: Key | Every, names: Names) -> Partly:
         results = self._cases.results(tree, names)

@@ -13,7 +13,7 @@ from regraft.core.expression_case import Case
 from regraft.core.expression_classes import Class, classes
 from regraft.core.expression_cone import Cone, Variable, path_of, results, text_of_path, variable
 from regraft.core.expression_known import Defined, Exactly, Fields, Known, Names, OneOf, Path, Unknown
-from regraft.core.expression_partly import Choice, Leaf, Listed, Named, Partly, Pending
+from regraft.core.expression_partly import Choice, Constants, Leaf, Listed, Named, Partly, Pending, TooManyError
 from regraft.core.expression_tokens import ExpressionError
 from regraft.core.expression_tree import Expression, Logic
 from regraft.core.expression_value import Value, truthy
@@ -45,6 +45,7 @@ class Memo:
     def __init__(self) -> None:
         self.named: dict[tuple[int, Names], tuple[Expression, Named | None]] = {}
         self.paths: dict[tuple[Path, Names], Named] = {}
+        self.constants: Constants = {}
 
 
 def decide(tree: Expression, names: Names, memo: Memo | None = None) -> Decision:
@@ -108,10 +109,6 @@ def values(tree: Expression, names: Names, most: int = 64, memo: Memo | None = N
     return None if unknown or too_many or failed is not None or len(found) > most else tuple(found)
 
 
-class _TooManyError(Exception):
-    """Of expressions that were looked at."""
-
-
 class _Budget:
     """Of steps, for everything that one decision takes."""
 
@@ -129,6 +126,7 @@ class _Search:
         self._choices: list[list[int]] = []  # the class, and of how many
         self._named = budget.memo.named
         self._paths = budget.memo.paths
+        self.constants = budget.memo.constants
         self._cone: Cone | None = None
         self._budget = budget
         self._last = False
@@ -145,14 +143,17 @@ class _Search:
                     return None, False
         except ExpressionError as error:
             return error.message, False
-        except _TooManyError:
+        except TooManyError:
             pass
         return None, True
 
     def _run(self, stop: Callable[[Case], bool]) -> bool:
         self.cases += 1
-        run = Case(self)
-        stopped = stop(run)
+        run = Case(self, self._budget.steps)
+        try:
+            stopped = stop(run)
+        finally:
+            self._budget.steps = run.steps
         for key, leaf in run.touched.items():
             self.leaves.setdefault(key, leaf)
         del self._choices[run.position :]
@@ -179,11 +180,6 @@ class _Search:
         if position == len(self._choices):
             self._choices.append([of - 1 if self._last else 0, of])
         return self._choices[position][0]
-
-    def step(self) -> None:
-        self._budget.steps -= 1
-        if self._budget.steps < 0:
-            raise _TooManyError
 
     def known(self, path: Path, names: Names) -> Known:
         return self.at_path(path, names).known

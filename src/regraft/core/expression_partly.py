@@ -55,8 +55,18 @@ class Named(Struct, frozen=True, eq=False):
     value: Partly
 
 
+Constants = dict[tuple[Variable, bool], tuple[Partly, dict[Variable, Leaf]]]
+"""What a name (or, with True, its truth) is in all cases, and the names that say so."""
+
+
+class TooManyError(Exception):
+    """Of expressions that were looked at."""
+
+
 class Cases(Protocol):
     """Who goes through the cases, and remembers what does not differ between them."""
+
+    constants: Constants
 
     def choose(self, position: int, of: int) -> int:
         """Which of so many classes the asker at a position gets in this case."""
@@ -72,6 +82,3 @@ class Cases(Protocol):
 
     def classes(self, of: Pending) -> Sequence[Class]:
         """What a value can be."""
-
-    def step(self) -> None:
-        """Another expression is looked at. Raises where that is too many."""
