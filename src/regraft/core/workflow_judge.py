@@ -23,13 +23,13 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from regraft.core.expression_cases import Decision, decide
+from regraft.core.expression_cases import Decision
 from regraft.core.expression_tree import Expression, Not
 from regraft.core.findings import Witness
 from regraft.core.workflow_conditions import condition_tree, in_short, whole_tree
+from regraft.core.workflow_glance import decide_at, glance
 from regraft.core.workflow_graph import Graph, Scope, Site
 from regraft.core.workflow_known import Names
-from regraft.core.workflow_lift import lifted
 from regraft.core.workflow_names import names_at
 from regraft.core.workflow_status import ends
 from regraft.core.workflow_trees import both, reference
@@ -67,7 +67,7 @@ def runs(graph: Graph, site: Site) -> Constant:
     tree = both(_REACHED, whole_tree(site.condition))
     condition = site.condition
     return _judged(
-        graph, site, lambda names: _decide(tree, names), _line_of(condition) if condition is not None else None
+        graph, site, lambda names: decide_at(tree, names), _line_of(condition) if condition is not None else None
     )
 
 
@@ -78,7 +78,7 @@ def holds(graph: Graph, site: Site, tree: Expression, scope: Scope | None = None
 
 def can_run(graph: Graph, site: Site, scope: Scope) -> bool | None:
     """Whether a site runs in a scope: False never, True always, None in some cases, for all that is known."""
-    return _decide(both(_REACHED, whole_tree(site.condition)), _names(graph, site, scope)).value
+    return decide_at(both(_REACHED, whole_tree(site.condition)), _names(graph, site, scope)).value
 
 
 def reaching(graph: Graph, path: str) -> Iterator[Scope]:
@@ -131,19 +131,15 @@ def _names(graph: Graph, site: Site, scope: Scope) -> Names:
     return names_at(graph, scope, site.job if scope.step is None else scope.job, site.step)
 
 
-def _decide(tree: Expression, names: Names) -> Decision:
-    return decide(lifted(tree, names.graph), names)
-
-
 def _within(tree: Expression, names: Names) -> Decision:
     """What an expression comes to where all around it runs."""
-    alone = _decide(tree, names)
+    alone = decide_at(tree, names)
     if alone.value is not None or not _is_guarded(names):
         return alone
-    never = _decide(both(_REACHED, tree), names)
+    never = decide_at(both(_REACHED, tree), names)
     if never.value is False:
-        return never
-    always = _decide(both(_REACHED, Not(tree)), names)
+        return never if decide_at(_REACHED, names).value is not False else alone
+    always = decide_at(both(_REACHED, Not(tree)), names)
     return replace(always, value=True) if always.value is False else alone
 
 
@@ -155,7 +151,7 @@ def _is_reached(names: Names) -> bool:
     key = ("reached", names.scope, within_job)
     found = names.graph.memo.get(key)
     if found is None:
-        found = names.graph.memo[key] = _decide(_REACHED, names).value is not False
+        found = names.graph.memo[key] = glance(_REACHED, names) is not False
     return bool(found)
 
 

@@ -6,15 +6,14 @@ between: https://github.com/actions/runner/issues/491
 
 from msgspec import Struct
 
-from regraft.core.expression_cases import decide
 from regraft.core.expression_known import Defined, Exactly, Fields, Known, OneOf, Path, Unknown, Why
 from regraft.core.expression_tree import Constant, Expression, Not
 from regraft.core.findings import Witness
 from regraft.core.workflow_conditions import condition_tree, in_short, is_implicit, whole_tree
+from regraft.core.workflow_glance import decide_at, glance
 from regraft.core.workflow_graph import CALL
 from regraft.core.workflow_inputs import as_text, find
 from regraft.core.workflow_known import BRIEF, END, Names
-from regraft.core.workflow_lift import lifted
 from regraft.core.workflow_trees import EMPTY, both, choose, either, equals, reference, tree_of
 from regraft.core.workflow_values import Job, Workflow
 
@@ -145,9 +144,10 @@ def _ends(names: Names, job: Job) -> Ends:
     above = names.graph.ancestors(names.scope.path, job)
     if job.condition is None and all(one.condition is None for one in above):
         return Ends(ANY if above else RAN)
-    decision = decide(lifted(whole_tree(job.condition), names.graph), names.at(names.scope, job, None, BRIEF))
-    if decision.value is None:
+    tree, there = whole_tree(job.condition), names.at(names.scope, job, None, BRIEF)
+    if glance(tree, there) is None:
         return Ends(ANY)
+    decision = decide_at(tree, there)  # which says why
     why = tuple(dict.fromkeys(why for leaf in decision.leaves for why in leaf.why))
     return Ends(RAN if decision.value else SKIPPED, (*why, *_asked(job)))
 

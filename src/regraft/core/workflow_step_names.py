@@ -4,15 +4,14 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from regraft.core.expression_cases import decide
 from regraft.core.expression_known import Defined, Exactly, Known, OneOf, Path, Unknown
 from regraft.core.expression_tree import Constant, Not
 from regraft.core.findings import Witness
 from regraft.core.patterns import regex
 from regraft.core.workflow_conditions import in_short, whole_tree
+from regraft.core.workflow_glance import decide_at, glance
 from regraft.core.workflow_inputs import as_text, find
 from regraft.core.workflow_known import BRIEF, CLOSE, END, Names
-from regraft.core.workflow_lift import lifted
 from regraft.core.workflow_trees import EMPTY, both, choose, equals, reference, tree_of
 from regraft.core.workflow_values import Action, Step, Value
 
@@ -148,9 +147,12 @@ def _can_run(names: Names, step: Step) -> Exactly | OneOf:
         key = ("can-run", there)
         if one.condition is None or key in memo:
             continue
-        decision = decide(lifted(whole_tree(one.condition), names.graph), there)
-        why = tuple(dict.fromkeys(why for leaf in decision.leaves for why in leaf.why))
-        memo[key] = either_way if decision.value is None else Exactly(decision.value, (*why, *_asked(one)))
+        tree = whole_tree(one.condition)
+        truth = glance(tree, there)
+        memo[key] = either_way
+        if truth is not None:
+            why = tuple(dict.fromkeys(why for leaf in decide_at(tree, there).leaves for why in leaf.why))
+            memo[key] = Exactly(truth, (*why, *_asked(one)))
     found = memo[("can-run", names.at(names.scope, names.job, step))]
     assert isinstance(found, Exactly | OneOf)
     return found
