@@ -7,7 +7,19 @@ import pytest
 from regraft.core.expression_evaluate import evaluate
 from regraft.core.expression_text import parse_expression
 from regraft.core.expression_tokens import ExpressionError
-from regraft.core.expression_value import Object, Value, folded, object_of, plain_of, value_of
+from regraft.core.expression_value import (
+    Object,
+    Value,
+    equal,
+    folded,
+    greater,
+    kind_of,
+    object_of,
+    plain_of,
+    text_of,
+    truthy,
+    value_of,
+)
 
 
 def result(text: str, **contexts: object) -> object:
@@ -98,6 +110,10 @@ def test_of_keys_that_differ_in_case_the_first_counts() -> None:
     assert found.get("key") == 1.0
     assert found.has("")
     assert not Object().has("")
+
+
+def test_a_whole_number_is_a_number() -> None:
+    assert [kind_of(1), text_of(1), truthy(0), equal(1, "1"), greater(2, 1.5)] == ["Number", "1", False, True, True]
 
 
 def test_case_is_folded_letter_by_letter() -> None:

@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable
 from functools import lru_cache
 
-from regraft.core.expression_numbers import number_text
 from regraft.core.expression_tokens import ExpressionError
 from regraft.core.expression_value import Array, Object, Value, equal, folded, primitive, text_of, value_of
 from regraft.core.patterns import regex
@@ -160,8 +159,6 @@ def _json(value: Value, line: str) -> str:
         return f"{{{','.join(fields)}{line}}}"
     if isinstance(value, Array | Object):
         return "[]" if isinstance(value, Array) else "{}"
-    if isinstance(value, float):
-        return number_text(value)
     return "null" if value is None else text_of(value)
 
 

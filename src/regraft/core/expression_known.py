@@ -55,4 +55,8 @@ class Names(Protocol):
     """The names at one place in one scope. Two places are the same only where they are the same object."""
 
     def known(self, path: Path) -> Known:
-        """What a name can be: ("needs", "a", "result"); a function of status is ("success()",)."""
+        """What a name can be: ("needs", "a", "result"); a function of status is ("success()",). Never asked for `*`.
+
+        In one case a name has one value, wherever it recurs: of what differs between the jobs of a matrix, a name of another
+        place must be Unknown.
+        """

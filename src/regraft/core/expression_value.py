@@ -42,6 +42,7 @@ class Object(Struct, frozen=True, eq=False):
 
 
 Value = None | bool | float | str | Array | Object
+"""A number is a float. An int, which type checkers let pass for one, is the same number."""
 
 
 def value_of(plain: object) -> Value:
@@ -83,7 +84,7 @@ def kind_of(value: Value) -> Kind:
         return "Null"
     if isinstance(value, bool):
         return "Boolean"
-    if isinstance(value, float):
+    if isinstance(value, int | float):
         return "Number"
     if isinstance(value, str):
         return "String"
@@ -100,7 +101,7 @@ def folded(text: str) -> str:
 def truthy(value: Value) -> bool:
     if value is None or value is False or value == "":
         return False
-    return not (isinstance(value, float) and (value == 0 or value != value))  # noqa: PLR0124 - not a number
+    return not (isinstance(value, int | float) and (value == 0 or value != value))  # noqa: PLR0124 - not a number
 
 
 def primitive(value: Value) -> bool:
@@ -113,7 +114,7 @@ def number_of(value: Value) -> float:
         return 0.0
     if isinstance(value, str):
         return number(value)
-    return float(value) if isinstance(value, bool | float) else float("nan")
+    return float(value) if isinstance(value, int | float) else float("nan")
 
 
 def text_of(value: Value) -> str:
@@ -121,8 +122,8 @@ def text_of(value: Value) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float):
-        return number_text(value)
+    if isinstance(value, int | float):
+        return number_text(float(value))
     return value if isinstance(value, str) else kind_of(value)
 
 

@@ -44,8 +44,8 @@ def constant(value: Value) -> str:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float):
-        short = number_text(value)
+    if isinstance(value, int | float):
+        short = number_text(float(value))
         return short if value in (float(short), 0) or value != value else repr(value)  # noqa: PLR0124 - not a number
     return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else type(value).__name__
 
