@@ -7,7 +7,7 @@ from regraft.core.runner_values import Mapped
 
 
 def script(text: str, *, shell: bool = True) -> str:
-    return Paths({"/root": "/T"}).script(text, shell=shell)
+    return Paths({"/root": "/T"}).script(text, is_shell=shell)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_what_is_another_path_stays(text: str) -> None:
 
 def test_the_longest_path_counts() -> None:
     paths = Paths({"/root": "/T", "/root/engine": "/E"})
-    assert paths.script("cd /root/engine/x; cd /root/other", shell=True) == "cd /E/x; cd /T/other"
+    assert paths.script("cd /root/engine/x; cd /root/other", is_shell=True) == "cd /E/x; cd /T/other"
 
 
 def test_a_script_for_another_program_is_plain_text() -> None:
@@ -54,12 +54,14 @@ def test_a_script_for_another_program_is_plain_text() -> None:
 
 def test_a_command_by_its_path_is_the_stub_too() -> None:
     paths = Paths({}, {"pip": "/S/pip"})
-    assert paths.script("/opt/venv/bin/pip install /opt/venv/bin/pip", shell=True) == "/S/pip install /opt/venv/bin/pip"
+    assert (
+        paths.script("/opt/venv/bin/pip install /opt/venv/bin/pip", is_shell=True) == "/S/pip install /opt/venv/bin/pip"
+    )
 
 
 def test_unless_it_is_there_where_it_is_mapped_to() -> None:
     paths = Paths({"/opt/venv": "/V"}, {"python": "/S/python"}, lambda path: path == "/V/bin/python")
-    assert paths.script("/opt/venv/bin/python -V", shell=True) == "/V/bin/python -V"
+    assert paths.script("/opt/venv/bin/python -V", is_shell=True) == "/V/bin/python -V"
 
 
 def test_a_variable_is_a_path_or_a_list_of_paths() -> None:
@@ -76,7 +78,7 @@ def test_text_that_only_mentions_a_path_is_nobodys_path() -> None:
 
 def test_it_says_what_it_put_where() -> None:
     paths = Paths({"/root": "/T"})
-    paths.script("cd /root; ls /root/a", shell=True)
+    paths.script("cd /root; ls /root/a", is_shell=True)
     paths.value("/root")
     assert paths.used() == (Mapped("/root", "/T", 3),)
     assert paths.used() == ()

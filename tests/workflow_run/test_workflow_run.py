@@ -308,6 +308,30 @@ def test_paths_of_the_image_are_mapped_and_said(one: One, tmp_path: Path) -> Non
     assert done.calls[0].folder == "/root/engine"
 
 
+def test_paths_are_mapped_in_scripts_of_the_project_too(project: MakeRuns, tmp_path: Path) -> None:
+    text = """
+        on: push
+        jobs:
+          job:
+            runs-on: x
+            steps:
+              - uses: actions/checkout@v4
+              - {id: run, run: "bash ci/install.sh; ci/also; cat ci/note ci/program.py"}
+    """
+    files = {
+        "ci/install.sh": "cd /root/engine\npwd\n",
+        "ci/also": "#!/usr/bin/env bash\n[ -d /root/engine ] && echo there\n",
+    }
+    runs = project(text, files | {"ci/note": "/root\n", "ci/program.py": "'/root'\n"})
+    (runs.workflows.root / "ci/also").chmod(0o755)
+    (tmp_path / "image/engine").mkdir(parents=True)
+    done = runs.run_job("tests.yml", "job", maps={"/root": tmp_path / "image"})
+    assert done.step("run").log == f"{tmp_path}/image/engine\nthere\n/root\n'/root'\n"
+    assert [(one.path, one.times) for one in done.steps[0].mapped] == [("/root", 2)]
+    assert (runs.workflows.root / "ci/install.sh").read_text() == files["ci/install.sh"]
+    assert "/root is" in runs.run_job("tests.yml", "job", "run", maps={"/root": tmp_path / "image"}).notes[0]
+
+
 def test_a_remote_is_thrown_away_and_has_pull_refs(project: MakeRuns, tmp_path: Path) -> None:
     text = """
         on: push

@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from regraft.adapters.listed_project import ListedProject
 from regraft.adapters.places import Places
 from regraft.adapters.runner_upstreams import Upstreams
 from regraft.adapters.temporary import TemporaryFolder, sweep
+from regraft.core.patterns import regex
 from regraft.core.runner_shell import ShellLine
 from regraft.core.runner_stubs import programs, read_calls
 from regraft.core.runner_values import Call, Ran, Stub, checked_stub
@@ -25,8 +26,10 @@ from regraft.errors import InputError, OutsideError
 
 LOG_LIMIT = 4 * 1024 * 1024  # bytes of one step's log
 FILE_LIMIT = 16 * 1024 * 1024  # bytes of one of the runner's files
+SCRIPT_LIMIT = 1024 * 1024  # bytes of a script of the project in which paths are mapped
 NOWHERE = "http://127.0.0.1:9"
 
+_SHEBANG = regex(rb"#!.*\b(?:ba|da|k|z)?sh\b")
 _SAID = ("output", "env", "path", "step_summary", "state")
 _USUAL = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -126,10 +129,11 @@ class Runner:
         found = find(self._project, Places(self._project)).git
         return found.head() if found is not None else None
 
-    def checkout(self, path: str) -> None:
+    def checkout(self, path: str, edit: Callable[[str], str] | None = None) -> None:
         """What `actions/checkout` does with the project itself: its files, as they lie here, into the workspace.
 
-        There is a `.git` with HEAD and the index, which borrows the objects of the project. Raises InputError, OutsideError.
+        There is a `.git` with HEAD and the index, which borrows the objects of the project. `edit` is given the text
+        of each shell script. Raises InputError, OutsideError.
         """
         target = Path(os.path.normpath(Path(self.workspace) / path))
         if not target.is_relative_to(self.workspace):
@@ -140,6 +144,8 @@ class Runner:
             place = target / name
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(self._project / name, place, follow_symlinks=False)
+            if edit is not None and not place.is_symlink():
+                _edit(place, edit)
         self._repository(target)
 
     def _repository(self, target: Path) -> None:
@@ -252,6 +258,20 @@ def _start(place: Path, limit: int) -> bytes:
         return b""
     with place.open("rb") as stream:
         return stream.read(limit)
+
+
+def _edit(place: Path, edit: Callable[[str], str]) -> None:
+    """Change a file in place, if it is a shell script."""
+    with place.open("rb") as stream:
+        first = stream.readline(256)
+        if not (place.suffix == ".sh" or _SHEBANG.match(first)):
+            return
+        data = first + stream.read(SCRIPT_LIMIT)
+    text = data.decode("utf-8", "surrogateescape")
+    edited = edit(text) if len(data) <= SCRIPT_LIMIT else text
+    if edited != text:
+        place.chmod(place.stat().st_mode | 0o200)
+        place.write_bytes(edited.encode("utf-8", "surrogateescape"))
 
 
 def git_environment(environ: Mapping[str, str], home: Path) -> dict[str, str]:

@@ -37,6 +37,15 @@ class Paths:
         self._pattern = re.compile(_BEFORE + rb"(" + joined + rb")" + _AFTER) if names else None
         self._times: Counter[tuple[str, str]] = Counter()
 
+    @property
+    def maps(self) -> bool:
+        """Whether any path is mapped."""
+        return self._pattern is not None
+
+    def file(self, text: str) -> str:
+        """A shell script of the project."""
+        return self.script(text, is_shell=True)
+
     def used(self) -> tuple[Mapped, ...]:
         """What was put in another's place since this was asked last."""
         found = tuple(Mapped(path, folder, times) for (path, folder), times in sorted(self._times.items()))
@@ -53,12 +62,12 @@ class Paths:
         best = max(found, key=lambda one: len(self._folders[one]), default=None)
         return path if best is None else best + path[len(self._folders[best]) :]
 
-    def script(self, text: str, *, shell: bool) -> str:
+    def script(self, text: str, *, is_shell: bool) -> str:
         """A whole script. One that is no shell's, or cannot be read as one, is taken as plain text."""
         if self._pattern is None and not self._programs:
             return text
         data = text.encode("utf-8", "surrogateescape")
-        root = syntax_tree(data) if shell and b"/" in data else None
+        root = syntax_tree(data) if is_shell and b"/" in data else None
         if root is None:
             done = self._plain(data) if self._pattern is not None else data
         else:

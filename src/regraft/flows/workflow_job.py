@@ -15,7 +15,7 @@ from regraft.core.spelling import nearest
 from regraft.core.workflow_values import Action, Step, Workflow
 from regraft.core.workflow_values import Job as Read
 from regraft.errors import InputError
-from regraft.flows.workflow_run import Defaults, Frame, Job, Machine, run_steps
+from regraft.flows.workflow_run import Defaults, Frame, Job, Machine, check_out, run_steps
 
 _LEFT_OUT = ("container", "services")
 
@@ -75,7 +75,8 @@ def run_job(source: Source, asked: Asked, place: Place) -> JobResult:
     paths = Paths(asked.maps, place.programs, place.exists)
     job = Job(place, paths, source.actions, names, asked.timeout, dict(names["env"]), given.uses)
     if not any((step.uses.value if step.uses else "").lower().startswith("actions/checkout@") for step in steps):
-        place.checkout("")
+        mapped = check_out(place, paths, "")
+        notes += [f"{one.path} is {one.folder} in the project's scripts ({one.times}x)" for one in mapped]
     done = run_steps(job, frame, steps)
     notes += [f"step {one.name}: {one.why}" for one in done if one.outcome == "skipped" and one.why]
     outputs, dropped = _outputs(read, job, frame)

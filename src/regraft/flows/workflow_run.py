@@ -1,7 +1,7 @@
 """Runs the steps of one job as GitHub's runner does, on a machine that is thrown away."""
 
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from msgspec import Struct
@@ -13,7 +13,7 @@ from regraft.core.runner_expressions import Scope, fill, fill_all, holds
 from regraft.core.runner_files import BadLineError, read_pairs, read_paths
 from regraft.core.runner_paths import Paths
 from regraft.core.runner_shell import ShellLine, shell_line
-from regraft.core.runner_values import Outcome, Ran, StepResult
+from regraft.core.runner_values import Mapped, Outcome, Ran, StepResult
 from regraft.core.workflow_values import Action, Step, Text, Value
 from regraft.errors import InputError, OutsideError, RegraftError
 
@@ -22,6 +22,9 @@ DEEPEST = 10  # composite actions in each other, as on GitHub
 _NOT_STARTED = frozenset({"missing-program", "no-such-folder", "no-permission", "not-started"})
 _REFUSED = frozenset({"set-env", "add-path"})
 _NEVER_SET = frozenset({"NODE_OPTIONS"})
+
+
+Edit = Callable[[str], str]
 
 
 class Machine(Protocol):
@@ -43,8 +46,8 @@ class Machine(Protocol):
     def exists(self, path: str) -> bool:
         """Whether anything is at an absolute path."""
 
-    def checkout(self, path: str) -> None:
-        """Put the project's files into the workspace, or a folder of it."""
+    def checkout(self, path: str, edit: Edit | None) -> None:
+        """Put the project's files into the workspace, or a folder of it, its shell scripts edited."""
 
     def clone(self, repository: str, ref: str, path: str) -> None:
         """Put another repository there. OutsideError `git-failed`: nobody stands for it, or it has no such ref."""
@@ -169,7 +172,7 @@ def _script(job: Job, frame: Frame, step: Step, scope: Scope, begun: StepResult)
     line = shell_line(shell.value if shell else None, bash=machine.bash())
     where = step.working_directory or frame.defaults.folder
     folder = posixpath.join(machine.workspace, paths.place(fill(where, scope))) if where else machine.workspace
-    script = paths.script(fill(step.run, scope), shell=line.shell)
+    script = paths.script(fill(step.run, scope), is_shell=line.shell)
     files = machine.step_files()
     env = machine.environment() | {name: paths.value(value) for name, value in scope.names["env"].items()}
     if job.front:
@@ -279,13 +282,19 @@ def _used(job: Job, frame: Frame, step: Step, scope: Scope, begun: StepResult) -
 def _checkout(job: Job, given: Mapping[str, str], scope: Scope, begun: StepResult) -> StepResult:
     repository, path = given.get("repository", ""), given.get("path", "")
     if not repository or repository.lower() == str(scope.names["github"].get("repository")).lower():
-        job.machine.checkout(path)
-        return begun
+        return replace(begun, mapped=check_out(job.machine, job.paths, path))
     try:
         job.machine.clone(repository, given.get("ref", ""), path)
     except OutsideError as error:
         return replace(begun, outcome="failure", conclusion="failure", why=str(error))
     return begun
+
+
+def check_out(machine: Machine, paths: Paths, path: str) -> tuple[Mapped, ...]:
+    """The project into the workspace. What is mapped is mapped in its shell scripts too."""
+    paths.used()
+    machine.checkout(path, paths.file if paths.maps else None)
+    return paths.used()
 
 
 def _composite(  # noqa: PLR0913, PLR0917 - where it stands, and what it is given
