@@ -9,11 +9,11 @@ from regraft.core.expression_known import Defined, Known, Path
 from regraft.core.expression_text import parse_expression
 from regraft.core.expression_tokens import ExpressionError
 from regraft.core.expression_tree import Call, Constant, Expression, Key, Not, parts
+from regraft.core.workflow_conditions import whole_tree
 from regraft.core.workflow_graph import Graph, Scope, Site
 from regraft.core.workflow_known import Names
 from regraft.core.workflow_lift import lifted
 from regraft.core.workflow_names import names_at
-from regraft.core.workflow_status import whole_tree
 from regraft.core.workflow_trees import both, equals, reference
 from regraft.core.workflow_values import Value
 from regraft.errors import InputError
