@@ -27,6 +27,14 @@ _LEVELS = {"vars": ENTRY, "inputs": FILE, "secrets": FILE, "matrix": JOB, "needs
 
 def lifted(tree: Expression, graph: Graph, above: int = STEP) -> Expression:
     """The same, with each part that means the same in a place wider than `above` named as what stands there."""
+    key = ("lifted", id(tree), above)
+    known = graph.memo.get(key)
+    if known is None:
+        known = graph.memo[key] = (tree, _lifted(tree, graph, above))  # with the tree, so that its id stays its own
+    return cast("tuple[Expression, Expression]", known)[1]
+
+
+def _lifted(tree: Expression, graph: Graph, above: int) -> Expression:
     level = _level(tree)
     if level is None:
         return tree
