@@ -63,12 +63,15 @@ def constant(graph: Graph, site: Site) -> Constant:
 
 
 def runs(graph: Graph, site: Site) -> Constant:
-    """Whether a site runs: its `if` with what GitHub adds, in every scope. False: never; True: whatever happens."""
+    """Whether a site runs: its `if` with what GitHub adds, in every scope. False: never; True: whatever happens.
+
+    None where nothing around it ever runs: that is what is to be said of its job, or of its callers.
+    """
     tree = both(_REACHED, whole_tree(site.condition))
-    condition = site.condition
-    return _judged(
-        graph, site, lambda names: decide_at(tree, names), _line_of(condition) if condition is not None else None
-    )
+    line = _line_of(site.condition) if site.condition is not None else None
+    judged = _judged(graph, site, lambda names: decide_at(tree, names), line)
+    is_reached_always = len(judged.scopes) == len(graph.scopes(site.path))
+    return judged if judged.value is False or is_reached_always else Constant(None, judged.scopes)
 
 
 def holds(graph: Graph, site: Site, tree: Expression, scope: Scope | None = None) -> Constant:
