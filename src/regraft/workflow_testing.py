@@ -9,6 +9,7 @@ from regraft.adapters.git_folder import find
 from regraft.adapters.places import Places
 from regraft.adapters.runner import git_environment
 from regraft.adapters.runner_upstreams import Upstream, Upstreams, run_git
+from regraft.adapters.runner_workspace import ProjectCopy
 from regraft.cli.workflow_ports import Workflows, run, usual_stubs
 from regraft.core.runner_values import Answer, Call, Given, JobResult, StepResult, Stub
 from regraft.errors import InputError
@@ -24,6 +25,7 @@ class Runs:
     def __init__(self, workflows: Workflows, folder: Path, told: Callable[[str], None] = lambda _: None) -> None:
         self.workflows = workflows
         self._upstreams = Upstreams(folder / "upstreams", git_environment(os.environ, folder))
+        self._copy = ProjectCopy(workflows.root, os.environ, folder / "copy")
         self._told = told
 
     def upstream(self, name: str) -> Upstream:
@@ -57,6 +59,7 @@ class Runs:
             environ=os.environ,
             stubs=stubs_of(options.get("stubs", ()), options.get("real", ())),
             upstreams=self._upstreams,
+            copy=self._copy,
         )
         self._told("\n".join(run_lines(result)))
         return result

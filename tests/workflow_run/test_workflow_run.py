@@ -542,3 +542,49 @@ def test_hash_files_of_the_workspace(one: One) -> None:
     done = one("echo '${{ hashFiles('**/*.yml') }}' '[${{ hashFiles('*.none') }}]'")
     assert len(done.log.split()[0]) == 64
     assert done.log.split()[1] == "[]"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "echo more >>a/file",
+        "touch -r a/file stamp; echo XXXXXX >a/file; touch -r stamp a/file",
+        "rm -r a",
+        "mkdir -p new/b; touch new/b/c a/new",
+        "rm -r a; ln -s /tmp a",
+        "rm a/file; mkdir a/file; touch a/file/x",
+        "chmod 700 run",
+        "rm run; mkfifo run",
+        "rm -r .git; git init --quiet",
+        "git commit --quiet --allow-empty -m x; git branch other",
+        "cd ..; rm -r project",
+        "cd ..; mv project other; ln -s /tmp project",
+    ],
+)
+def test_what_one_run_does_to_its_files_the_next_does_not_see(project: MakeRuns, script: str) -> None:
+    text = f"""
+        on: push
+        jobs:
+          job:
+            runs-on: x
+            steps:
+              - {{id: spoil, run: "{script}"}}
+              - {{id: look, run: "find . -not -path './.git/*' -printf '%p %y %m\\n' | sort; cat a/file; git rev-parse HEAD; git branch; git status --porcelain"}}
+    """
+    runs = project(text, {"a/file": "before\n", "run": "#!/bin/sh\n"})
+    root = runs.workflows.root
+    git(root, "init", "--quiet")
+    git(root, "add", ".")
+    git(root, "-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "--quiet", "--message", "m")
+    first = runs.run_step("tests.yml", "job", "look").log
+    assert "before\n" in first
+    runs.run_step("tests.yml", "job", "spoil")
+    assert runs.run_step("tests.yml", "job", "look").log == first
+    assert (root / "a/file").read_text() == "before\n"
+
+
+def test_a_change_of_the_project_is_seen_by_the_next_run(project: MakeRuns) -> None:
+    runs = project("on: push\njobs: {job: {runs-on: x, steps: [{id: a, run: cat file}]}}\n", {"file": "one\n"})
+    assert runs.run_step("tests.yml", "job", "a").log == "one\n"
+    (runs.workflows.root / "file").write_text("two\n")
+    assert runs.run_step("tests.yml", "job", "a").log == "two\n"

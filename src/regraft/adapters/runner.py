@@ -14,11 +14,10 @@ from pathlib import Path
 
 from regraft.adapters import files, process
 from regraft.adapters.git_folder import find
-from regraft.adapters.listed_project import ListedProject
 from regraft.adapters.places import Places
 from regraft.adapters.runner_upstreams import Upstreams
+from regraft.adapters.runner_workspace import ProjectCopy
 from regraft.adapters.temporary import TemporaryFolder, sweep
-from regraft.core.patterns import regex
 from regraft.core.runner_shell import ShellLine
 from regraft.core.runner_stubs import programs, read_calls
 from regraft.core.runner_values import Call, Ran, Stub, checked_stub
@@ -26,10 +25,8 @@ from regraft.errors import InputError, OutsideError
 
 LOG_LIMIT = 4 * 1024 * 1024  # bytes of one step's log
 FILE_LIMIT = 16 * 1024 * 1024  # bytes of one of the runner's files
-SCRIPT_LIMIT = 1024 * 1024  # bytes of a script of the project in which paths are mapped
 NOWHERE = "http://127.0.0.1:9"
 
-_SHEBANG = regex(rb"#!.*\b(?:ba|da|k|z)?sh\b")
 _SAID = ("output", "env", "path", "step_summary", "state")
 _USUAL = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -37,16 +34,18 @@ _USUAL = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 class Runner:
     """`regraft.flows.workflow_run.Machine`. `project` is the repository whose workflow runs."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what may outlive it is keyword-only
         self,
         project: Path,
         environ: Mapping[str, str],
         base: Path,
         stubs: Sequence[Stub],
+        *,
         upstreams: Upstreams | None = None,
+        copy: ProjectCopy | None = None,
     ) -> None:
         self._project = project
-        self._environ = environ
+        self._copy = copy or ProjectCopy(project, environ)
         self._base = base
         self._files = base / "temp" / "_runner_file_commands"
         self._record = base / "record" / "calls"
@@ -65,18 +64,25 @@ class Runner:
     @classmethod
     @contextmanager
     def over(
-        cls, project: Path, environ: Mapping[str, str], stubs: Sequence[Stub], upstreams: Upstreams | None = None
+        cls,
+        project: Path,
+        environ: Mapping[str, str],
+        stubs: Sequence[Stub],
+        upstreams: Upstreams | None = None,
+        copy: ProjectCopy | None = None,
     ) -> Iterator["Runner"]:
-        """For as long as the block lasts. `upstreams` may outlive it. Raises InputError `bad-stub`, OutsideError."""
+        """For as long as the block lasts. `upstreams` and `copy` may outlive it. Raises InputError `bad-stub`, OutsideError."""
         sweep("regraft-run-")
         try:
             folder = TemporaryFolder("regraft-run-")
         except OSError as error:
             raise files.outside(error, "a temporary folder") from None
         try:
-            yield cls(project, environ, folder.path, stubs, upstreams)
+            yield cls(project, environ, folder.path, stubs, upstreams=upstreams, copy=copy)
         finally:
             _writable(folder.path)
+            if copy is not None:
+                copy.give_back()
             folder.cleanup()
 
     def _lay(self, stubs: Sequence[Stub]) -> dict[str, str]:
@@ -115,7 +121,8 @@ class Runner:
         config = self._base / "home" / ".gitconfig"
         config.write_text(self.upstreams.config(secrets), "utf-8")
         place = Path(self.temp) / "_github_workflow" / "event.json"
-        files.write(place, event)
+        place.parent.mkdir()
+        place.write_bytes(event)
         return str(place)
 
     def bash(self) -> bool:
@@ -140,29 +147,7 @@ class Runner:
             raise InputError(
                 "outside-workspace", f"{path!r:.200} is outside of the workspace", where="actions/checkout"
             )
-        for name in ListedProject(self._project, self._environ).paths():
-            place = target / name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(self._project / name, place, follow_symlinks=False)
-            if edit is not None and not place.is_symlink():
-                _edit(place, edit)
-        self._repository(target)
-
-    def _repository(self, target: Path) -> None:
-        found = find(self._project, Places(self._project)).git
-        head = found.head() if found is not None else None
-        if found is None or head is None:
-            return
-        git = target / ".git"
-        for folder in ("objects/info", "refs"):
-            (git / folder).mkdir(parents=True, exist_ok=True)
-        borrowed = found.object_folders(Places(Path(os.path.realpath(self._project))))
-        files.write(git / "objects/info/alternates", "".join(f"{one}\n" for one in borrowed).encode())
-        files.write(git / "HEAD", f"{head}\n".encode())
-        files.write(git / "config", b"[core]\n\trepositoryformatversion = 0\n\tbare = false\n")
-        for name in ("index", "shallow"):
-            if (found.folder / name).is_file():
-                shutil.copyfile(found.folder / name, git / name)
+        self._copy.put(str(target), edit)
 
     def clone(self, repository: str, ref: str, path: str) -> None:
         """What `actions/checkout` does with another repository. Raises OutsideError `git-failed`."""
@@ -258,20 +243,6 @@ def _start(place: Path, limit: int) -> bytes:
         return b""
     with place.open("rb") as stream:
         return stream.read(limit)
-
-
-def _edit(place: Path, edit: Callable[[str], str]) -> None:
-    """Change a file in place, if it is a shell script."""
-    with place.open("rb") as stream:
-        first = stream.readline(256)
-        if not (place.suffix == ".sh" or _SHEBANG.match(first)):
-            return
-        data = first + stream.read(SCRIPT_LIMIT)
-    text = data.decode("utf-8", "surrogateescape")
-    edited = edit(text) if len(data) <= SCRIPT_LIMIT else text
-    if edited != text:
-        place.chmod(place.stat().st_mode | 0o200)
-        place.write_bytes(edited.encode("utf-8", "surrogateescape"))
 
 
 def git_environment(environ: Mapping[str, str], home: Path) -> dict[str, str]:

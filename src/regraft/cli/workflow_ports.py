@@ -10,6 +10,7 @@ from regraft.errors import InputError
 
 if TYPE_CHECKING:
     from regraft.adapters.runner_upstreams import Upstreams
+    from regraft.adapters.runner_workspace import ProjectCopy
     from regraft.core.runner_given import Made
     from regraft.core.runner_values import JobResult, Stub
     from regraft.core.workflow_case import Case
@@ -148,6 +149,7 @@ def run(  # noqa: PLR0913 - keyword-only but for what is run
     environ: Mapping[str, str],
     stubs: "Sequence[Stub]" = (),
     upstreams: "Upstreams | None" = None,
+    copy: "ProjectCopy | None" = None,
     lent: Mapping[str, Path] = {},
     made: "Mapping[str, Made] | None" = None,
 ) -> "JobResult":
@@ -159,7 +161,7 @@ def run(  # noqa: PLR0913 - keyword-only but for what is run
 
     source = workflows.source(file)
     asked = replace(asked, project=f"local/{workflows.root.resolve().name}", maps=_folders(asked.maps))
-    with Runner.over(workflows.root, environ, stubs, upstreams) as place:
+    with Runner.over(workflows.root, environ, stubs, upstreams, copy) as place:
         for name, path in lent.items():
             place.upstreams.lend(name, path)
         for name, one in (made or {}).items():
