@@ -197,15 +197,15 @@ ACTION = """
 """
 
 
-@pytest.mark.parametrize(("who", "result"), [("me", "success"), ("nobody", "failure")])
-def test_a_composite_action_of_the_repository_runs(project: MakeRuns, who: str, result: str) -> None:
+@pytest.mark.parametrize(("who", "result", "at"), [("me", "success", "."), ("nobody", "failure", "$")])
+def test_a_composite_action_of_the_repository_runs(project: MakeRuns, who: str, result: str, at: str) -> None:
     text = f"""
         on: push
         jobs:
           job:
             runs-on: x
             steps:
-              - {{id: act, uses: ./actions/say, with: {{greeting: hello, who: {who}}}}}
+              - {{id: act, uses: {at}/actions/say, with: {{greeting: hello, who: {who}}}}}
               - {{id: use, if: always(), run: "echo ${{{{ steps.act.outputs.said }}}}"}}
     """
     runs = project(text, {"actions/say/action.yml": ACTION, "actions/say/note": "a note\n"})
@@ -356,6 +356,21 @@ def test_a_remote_is_thrown_away_and_has_pull_refs(project: MakeRuns, tmp_path: 
     done = runs.run_step("tests.yml", "job", "get")
     assert (done.outcome, done.log) == ("success", "main\npull\n")
     assert engine.head("refs/pull/12/head") == pull
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://git.example.org/stack/engine",
+        "https://git.example.org/stack/engine.git",
+        "git@git.example.org:stack/engine.git",
+    ],
+)
+def test_a_remote_may_be_on_another_host(project: MakeRuns, url: str) -> None:
+    text = f"on: push\njobs: {{job: {{runs-on: x, steps: [{{id: a, run: 'git ls-remote {url} main'}}]}}}}\n"
+    runs = project(text)
+    commit = runs.upstream("https://git.example.org/stack/engine").commit("main", {"a": "a"})
+    assert runs.run_step("tests.yml", "job", "a").log == f"{commit}\trefs/heads/main\n"
 
 
 def test_what_is_not_given_cannot_be_reached(one: One) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from regraft.adapters import files, process
+from regraft.core.patterns import regex
 from regraft.core.ref_names import parse_repository
 from regraft.core.runner_given import Made
 from regraft.errors import InputError, OutsideError
@@ -14,6 +15,7 @@ BEGIN = 1_767_225_600  # when the first commit was made: 2026-01-01
 Files = Mapping[str, str | bytes | None]
 """By path; None takes one away."""
 
+_URL = regex(r"https?://([A-Za-z0-9.-]+(?::[0-9]+)?)/([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+?)(?:\.git)?/?")
 _CONFIG = """\
 [core]
 \trepositoryformatversion = 0
@@ -86,7 +88,8 @@ class Upstream:
         run_git(["init", "--quiet"], folder, self._env)
         run_git(["fetch", "--quiet", "--no-tags", str(self.path), commit], folder, self._env)
         run_git(["checkout", "--quiet", "--detach", commit], folder, self._env)
-        run_git(["remote", "add", "origin", f"https://github.com/{self.name}.git"], folder, self._env)
+        url = self.name if "://" in self.name else f"https://github.com/{self.name}.git"
+        run_git(["remote", "add", "origin", url], folder, self._env)
 
     def git(self, *arguments: str, stdin: bytes = b"") -> str:
         """What git says in the repository. Raises OutsideError `git-failed`."""
@@ -102,7 +105,7 @@ class Upstreams:
         self._names: list[str] = []
 
     def add(self, name: str) -> Upstream:
-        """An empty one, `owner/name` on github.com. Raises InputError."""
+        """An empty one: `owner/name` on github.com, or `https://HOST/owner/name`. Raises InputError."""
         return Upstream(name, self._place(name), self._env)
 
     def make(self, name: str, made: Made) -> Upstream:
@@ -133,27 +136,28 @@ class Upstreams:
         place.symlink_to(os.path.realpath(path))
 
     def _place(self, name: str) -> Path:
-        owner, _, rest = name.partition("/")
-        repository = str(parse_repository(owner, rest))
-        if repository in self._names:
-            raise InputError("twice", f"{repository} is given twice", where="--upstream")
-        self._names.append(repository)
-        return self._folder / f"{repository}.git"
+        host, repository = "github.com", name
+        if match := _URL.fullmatch(name):
+            host, repository = match[1], match[2]
+        owner, _, rest = repository.partition("/")
+        found = f"{host}/{parse_repository(owner, rest)}"
+        if found in self._names:
+            raise InputError("twice", f"{found} is given twice", where="--upstream")
+        self._names.append(found)
+        return self._folder / f"{found}.git"
 
     def config(self, secrets: Iterable[str]) -> str:
         """Lines for git's configuration: each way to write a repository's URL leads to the one that is here."""
         lines = ["[safe]", "\tdirectory = *"]
         keys = [one for one in secrets if one and all(char.isalnum() or char in "-_." for char in one)]
-        logins = [f"{user}{key}" for key in keys for user in ("", "x-access-token:", "oauth2:")]
+        logins = [f"{user}{key}@" for key in keys for user in ("", "x-access-token:", "oauth2:")]
         for name in self._names:
-            lines.append(f'[url "file://{self._folder}/{name}"]')
-            lines += [
-                f"\tinsteadOf = {begins}{name}"
-                for begins in (
-                    *("https://github.com/", "git@github.com:", "ssh://git@github.com/", "http://github.com/"),
-                    *(f"https://{login}@github.com/" for login in logins),
-                )
+            host, _, repository = name.partition("/")
+            ways = [
+                f"{begins}{name}" for begins in ("https://", "ssh://git@", "http://", *map("https://{}".format, logins))
             ]
+            lines.append(f'[url "file://{self._folder}/{name}"]')
+            lines += [f"\tinsteadOf = {one}" for one in (*ways, f"git@{host}:{repository}")]
         return "\n".join([*lines, ""])
 
 

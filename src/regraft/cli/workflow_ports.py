@@ -137,7 +137,7 @@ _SEVERAL = frozenset({"succeeded", "failed", "skipped", "labels", "unlabelled"})
 def _folder(step: "Step") -> str | None:
     """Where a local action is: "" at the top of the repository."""
     uses = step.uses.value if step.uses is not None else ""
-    folder = os.path.normpath(uses) if uses.startswith("./") else ".."
+    folder = os.path.normpath(uses[2:] or ".") if uses.startswith(("./", "$/")) else ".."
     return None if folder.startswith("..") else "" if folder == "." else folder
 
 

@@ -113,6 +113,7 @@ def run_steps(job: Job, frame: Frame, steps: Sequence[Step]) -> tuple[StepResult
 
 
 NOT_RUN = "not run: "
+LOCAL = ("./", "$/")  # what `uses:` begins with where an action is the repository's own
 
 
 def _run_step(job: Job, frame: Frame, step: Step) -> StepResult:
@@ -265,11 +266,11 @@ def _used(job: Job, frame: Frame, step: Step, scope: Scope, begun: StepResult) -
             return replace(begun, outputs=dict(job.uses[name]))
     if action.lower() == "actions/checkout":
         return _checkout(job, given, scope, begun)
-    if not written.startswith("./"):
+    if not written.startswith(LOCAL):
         return replace(
             begun, outcome="skipped", conclusion="skipped", why=f"{NOT_RUN}{written} is another repository's"
         )
-    folder = posixpath.normpath(written)
+    folder = posixpath.normpath(written[2:])
     found = job.actions.get("" if folder == "." else folder)
     if found is None or not found.steps:
         why = "no action of this repository" if found is None else "no composite action"
