@@ -180,6 +180,24 @@ def test_a_job_waits_for_all_its_ancestors(
     assert [found.name for found in graph.dependents(path("a.yml"), one)] == dependents
 
 
+def test_jobs_come_in_an_order_that_their_needs_allow(graph_of: GraphOf) -> None:
+    graph = graph_of(
+        {"a.yml": NEEDS.replace("  a: { runs-on: x }\n", "") + "  a: { runs-on: x }\n  g: { runs-on: x, needs: e }\n"}
+    )
+    assert [one.name for one in graph.in_order(path("a.yml"))] == ["a", "b", "c", "d"]
+    jobs = graph.repository.workflows[path("a.yml")].jobs
+    assert [name for name, one in jobs.items() if graph.is_circular(path("a.yml"), one)] == ["e", "f", "g"]
+
+
+def test_a_file_of_very_many_jobs_is_left_alone_in_time(graph_of: GraphOf) -> None:
+    jobs = "".join(f"  j{n}: {{ needs: [j{n - 1}, no{n}] }}\n" for n in range(10_000))
+    before = time.perf_counter()
+    graph = graph_of({"a.yml": f"on: push\njobs:\n{jobs}"})
+    assert graph.is_crowded(path("a.yml"))
+    assert len(graph.in_order(path("a.yml"))) == 10_000
+    assert time.perf_counter() - before < 5
+
+
 def test_sites_are_all_jobs_and_steps(graph_of: GraphOf) -> None:
     graph = graph_of(
         {

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from regraft.core.expression_text import parse_expression
+from regraft.core.expression_tree import Logic
+from regraft.core.workflow_conditions import place_in
 from regraft.core.workflow_graph import Graph, Site
 from regraft.core.workflow_judge import Constant, can_run, constant, holds, results, runs
 
@@ -187,6 +189,9 @@ def test_a_caller_that_never_runs_opens_nothing(graph_of: GraphOf) -> None:
         ("startsWith(github.ref, 'refs/tags/')", "\n  push: { branches: [main], tags: ['v*'] }", None),
         ("github.ref_type == 'tag'", "\n  push: { tags: [v1] }", True),
         ("github.base_ref == 'dev'", "\n  pull_request: { branches: [main] }", False),
+        ("github.event.schedule == '0 3 * * *'", "\n  schedule: [{ cron: '0 4 * * *' }, { cron: '0 5 * * *' }]", False),
+        ("github.event.schedule == '0 4 * * *'", "\n  schedule: [{ cron: '0 4 * * *' }, { cron: '0 5 * * *' }]", None),
+        ("github.event.schedule == '0 4 * * *'", "push", False),
         ("github.repository == 'o/r'", "push", None),
         ("github.actor == 'a' || github.actor != 'a'", "push", True),
         ("secrets.TOKEN == '' || secrets.TOKEN != ''", "push", True),
@@ -241,6 +246,7 @@ DISPATCH = """
   workflow_dispatch:
     inputs:
       fast: { type: boolean, default: false }
+      bare: { type: boolean }
       size: { type: choice, options: [small, big], default: small }
       ref: { type: string, default: main }
 """
@@ -253,6 +259,7 @@ DISPATCH = """
         ("inputs.fast == true", False, None),
         ("inputs.fast == 'true'", False, False),  # a boolean equals no text but one that is its number
         ("github.event.inputs.fast", False, True),  # the text `false` is true
+        ("github.event.inputs.bare", False, None),
         ("github.event.inputs.fast == 'true'", False, None),
         ("github.event.inputs.fast == true", False, False),
         ("inputs.size == 'huge'", False, False),
@@ -512,6 +519,8 @@ jobs:
         ("steps.first.outputs.x == 'y'", None),
         ("steps.first.outcome == 'skipped'", None),
         ("steps.first.conclusion == 'success' || steps.first.conclusion != 'success'", True),
+        ("steps.first.outcome == 'failure' && steps.first.conclusion == 'success'", False),
+        ("steps.lenient.outcome == 'failure' && steps.lenient.conclusion == 'success'", None),
         ("steps.second.outputs.x == 'y'", False),
         ("steps.later.outcome == 'success'", False),
         ("success() || failure() || cancelled()", True),
@@ -528,8 +537,10 @@ jobs:
     ],
 )
 def test_what_a_step_knows_of_those_before(graph_of: GraphOf, condition: str, value: bool | None) -> None:
-    graph = graph_of({"a.yml": in_step(f'"{condition}"') + "      - id: later\n        run: z\n"})
-    assert constant(graph, site(graph, "a.yml", "j", 1)).value is value
+    lenient = "      - id: lenient\n        run: x\n        continue-on-error: true\n"
+    source = in_step(f'"{condition}"').replace("      - id: first", f"{lenient}      - id: first")
+    graph = graph_of({"a.yml": source + "      - id: later\n        run: z\n"})
+    assert constant(graph, site(graph, "a.yml", "j", 2)).value is value
 
 
 @pytest.mark.parametrize(
@@ -544,6 +555,8 @@ def test_what_a_step_knows_of_those_before(graph_of: GraphOf, condition: str, va
         ("os: [{ name: a }, { name: b }]", "matrix.os.name == 'c'", False),
         ("py: [a], include: [{ py: b }, { x: y }]", "matrix.py == 'b'", None),
         ("py: [a], include: [{ py: a, x: y }]", "matrix.x == 'z'", False),
+        ("py: [a], os: [u], include: [{ os: w }]", "matrix.py == 'a'", None),
+        ("py: [a], include: [{ x: y }]", "matrix.py == 'a'", True),
         ("include: [{ x: y }, { x: y }]", "matrix.x == 'y'", True),
         ("include: [{ x: y }, { z: y }]", "matrix.x == 'y'", None),
         ("py: '${{ fromJSON(inputs.a) }}'", "matrix.py == 'b'", None),
@@ -606,30 +619,76 @@ runs:
 
 
 def uses(given: str = "", more: str = "") -> str:
-    return f"on: push\njobs:\n  j:\n    runs-on: x\n    steps:\n      - id: u\n        uses: ./t\n{given}{more}"
+    return f"on: push\njobs:\n  j:\n    runs-on: x\n    steps:\n      - id: u\n        uses: ./.github/t\n{given}{more}"
 
 
 def test_an_input_of_an_action_that_no_step_passes(graph_of: GraphOf) -> None:
-    graph = graph_of({"a.yml": uses(), "t/action.yml": ACTION})
-    judged = constant(graph, site(graph, "t/action.yml"))
+    graph = graph_of({"a.yml": uses(), ".github/t/action.yml": ACTION})
+    judged = constant(graph, site(graph, ".github/t/action.yml"))
     assert judged.value is False
     assert lines(judged) == [
         "a.yml:1 runs on `push`",
-        "a.yml:7 calls t/action.yml without `mode`",
+        "a.yml:7 calls .github/t/action.yml without `mode`",
         "action.yml:2 `mode` is `skip` by default",
         "action.yml:8 `if: inputs.mode != 'skip'`",
     ]
-    graph = graph_of({"a.yml": uses("        with: { mode: '${{ github.actor }}' }\n"), "t/action.yml": ACTION})
+    graph = graph_of({"a.yml": uses("        with: { mode: '${{ github.actor }}' }\n"), ".github/t/action.yml": ACTION})
+    assert constant(graph, site(graph, ".github/t/action.yml")).value is None
+
+
+def test_an_action_that_other_repositories_can_use_is_not_judged(graph_of: GraphOf) -> None:
+    graph = graph_of({"a.yml": uses().replace(".github/t", "t"), "t/action.yml": ACTION})
     assert constant(graph, site(graph, "t/action.yml")).value is None
+    assert graph.may_be_called_elsewhere("t/action.yml")
 
 
 def test_an_output_of_an_action_is_what_that_says(graph_of: GraphOf) -> None:
     more = "      - if: steps.u.outputs.ref == 'main'\n        run: x\n"
-    graph = graph_of({"a.yml": uses(more=more), "t/action.yml": ACTION})
+    graph = graph_of({"a.yml": uses(more=more), ".github/t/action.yml": ACTION})
     assert constant(graph, site(graph, "a.yml", "j", 1)).value is False
 
 
 # What else may be asked
+
+
+def test_a_secret_arrives_only_where_it_is_passed_on(graph_of: GraphOf) -> None:
+    def empty(passed: str) -> bool | None:
+        caller = f"on: push\njobs:\n  c:\n    uses: ./.github/workflows/b.yml\n{passed}"
+        graph = graph_of({"a.yml": caller, "b.yml": in_step("true", "workflow_call")})
+        return holds(graph, site(graph, "b.yml", "j", 1), parse_expression("secrets.T == ''")).value
+
+    assert empty("") is True
+    assert empty("    secrets: inherit\n") is None
+    assert empty("    secrets: { t: '${{ secrets.X }}' }\n") is None
+    assert empty("    secrets: { U: '${{ secrets.X }}' }\n") is True
+
+
+def test_a_very_long_chain_of_jobs_is_no_deep_recursion(graph_of: GraphOf) -> None:
+    jobs = "  j0: { runs-on: x, if: github.event_name == 'schedule' }\n"
+    jobs += "".join(
+        f"  j{n}: {{ runs-on: x, needs: j{n - 1}, if: \"always() && needs.j{n - 1}.result == 'success'\" }}\n"
+        for n in range(1, 300)
+    )
+    graph = graph_of({"a.yml": f"on: push\njobs:\n{jobs}"})
+    assert runs(graph, site(graph, "a.yml", "j299")).value is False
+
+
+def test_steps_of_a_very_long_job_are_no_deep_recursion(graph_of: GraphOf) -> None:
+    steps = "".join(
+        f"      - {{ id: s{n}, run: x, if: \"steps.s{n - 1}.outcome == 'success'\" }}\n" for n in range(300)
+    )
+    graph = graph_of({"a.yml": f"on: push\njobs:\n  j:\n    runs-on: x\n    steps:\n{steps}"})
+    judged = [constant(graph, one).value for one in graph.sites() if one.step is not None]
+    assert judged == [False] * 300
+
+
+def test_a_part_of_a_condition_has_its_line(graph_of: GraphOf) -> None:
+    source = "on: push\njobs:\n  j:\n    runs-on: x\n    if: |-\n      ${{ github.actor ||\n      github.job }}\n"
+    graph = graph_of({"a.yml": source})
+    condition = site(graph, "a.yml", "j").condition
+    assert condition is not None
+    assert isinstance(condition.expression, Logic)
+    assert [place_in(condition, one.at).line for one in condition.expression.items] == [6, 7]
 
 
 def test_any_expression_can_be_asked_at_a_place(graph_of: GraphOf) -> None:

@@ -5,7 +5,7 @@ from regraft.core.expression_text import value_parts
 from regraft.core.expression_tree import Call as Function
 from regraft.core.expression_tree import Expression, parts
 from regraft.core.workflow_trees import TRUE, both, reference
-from regraft.core.workflow_values import Condition
+from regraft.core.workflow_values import Condition, Place
 
 SUCCESS = Function("success", ())
 
@@ -37,6 +37,14 @@ def whole_tree(condition: Condition | None) -> Expression:
     """With the `success() &&` that GitHub adds; what is written stands first, so that it decides before many jobs are looked at."""
     tree = condition_tree(condition)
     return both(tree, SUCCESS) if is_implicit(condition) else tree
+
+
+def place_in(condition: Condition, at: int) -> Place:
+    """Where a part of the expression stands in the file: `at` is that of the tree."""
+    text = condition.text
+    opening = text.value.find("${{")
+    line = text.line(at if opening < 0 else opening + 3 + at)
+    return text.place if line == text.place.line else Place(text.place.path, line)
 
 
 def in_short(condition: Condition) -> str:

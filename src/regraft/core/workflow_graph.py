@@ -15,6 +15,7 @@ from regraft.core.workflow_values import Action, Condition, Event, Job, Step, Wo
 
 DEEPEST = 10  # files that call each other in a row: https://docs.github.com/actions/reference/workflows-and-actions/reusing-workflow-configurations
 MOST = 256  # scopes of one file
+MOST_JOBS = 512  # of one file, for it to be judged
 
 CALL = "workflow_call"
 
@@ -89,6 +90,7 @@ class Graph:
         self._crowded: set[str] = set()
         self._callers: dict[str, list[Call]] = {}
         self._elsewhere: set[str] = set()
+        self._names: dict[str, dict[str, Job]] = {}
         self._orders: dict[str, dict[str, None]] = {}
         self._ancestors: dict[tuple[str, str], tuple[Job, ...]] = {}
         for workflow in repository.workflows.values():
@@ -103,7 +105,7 @@ class Graph:
         return tuple(self._scopes.get(path, ()))
 
     def is_crowded(self, path: str) -> bool:
-        """Whether the file runs in more ways than `scopes` lists, so that nothing holds for all of them."""
+        """Whether the file runs in more ways than `scopes` lists, or has too many jobs, so that nothing is said about it."""
         return path in self._crowded
 
     def entries(self) -> Iterator[Scope]:
@@ -116,8 +118,12 @@ class Graph:
         return tuple(self._callers.get(path, ()))
 
     def may_be_called_elsewhere(self, path: str) -> bool:
-        """Whether a job names a file like this one in a repository, which may be this one."""
-        return path in self._elsewhere
+        """Whether callers that are not in the repository are to be expected, so that nothing holds for all of them.
+
+        Of a workflow: a job names a file like this one in a repository, which may be this one. Of an action: it stands outside
+        `.github`, where other repositories use it.
+        """
+        return path in self._elsewhere or (path not in self.repository.workflows and not path.startswith(".github/"))
 
     def called(self, job: Job) -> Workflow | None:
         """The workflow of this repository that a job calls."""
@@ -140,15 +146,21 @@ class Graph:
         """The scope of what a job calls, or a step uses; None where that is not of this repository, or is too deep."""
         return self._children.get((scope, job.name, -1 if step is None else step.index))
 
+    def job(self, path: str, name: str) -> Job | None:
+        """A job by its name; GitHub compares names without case."""
+        if path not in self._names:
+            jobs = self.repository.workflows[path].jobs
+            self._names[path] = {key.lower(): jobs[key] for key in reversed(list(jobs))}
+        return self._names[path].get(name.lower())
+
     def ancestors(self, path: str, job: Job) -> tuple[Job, ...]:
         """All jobs that a job waits for, over any number of `needs`, nearest first. A name that is no job is left out."""
         key = (path, job.name)
         if key not in self._ancestors:
-            jobs = self.repository.workflows[path].jobs
             found: dict[str, Job] = {}
             waiting = [one.value for one in job.needs]
             for name in waiting:
-                needed = _named(jobs, name)
+                needed = self.job(path, name)
                 if needed is not None and needed.name not in found and needed.name != job.name:
                     found[needed.name] = needed
                     waiting += [one.value for one in needed.needs]
@@ -174,14 +186,20 @@ class Graph:
         if found is None:
             jobs = self.repository.workflows[path].jobs
             found = self._orders[path] = {}
-            needs = {
-                one.name: {other.name for name in one.needs if (other := _named(jobs, name.value))}
-                for one in jobs.values()
-            }
-            while free := [name for name, others in needs.items() if not others & needs.keys()]:
-                for name in free:
-                    del needs[name]
-                    found[name] = None
+            after: dict[str, list[str]] = {}
+            missing: dict[str, int] = {}
+            for one in jobs.values():
+                needed = {other.name for name in one.needs if (other := self.job(path, name.value))}
+                missing[one.name] = len(needed)
+                for name in needed:
+                    after.setdefault(name, []).append(one.name)
+            ready = [name for name, count in missing.items() if not count]
+            for name in ready:
+                found[name] = None
+                for later in after.get(name, ()):
+                    missing[later] -= 1
+                    if not missing[later]:
+                        ready.append(later)
         return found
 
     def sites(self) -> Iterator[Site]:
@@ -217,6 +235,8 @@ class Graph:
                 self._callers.setdefault(action.path, []).append(Call(path, job, step))
 
     def _enter(self, workflow: Workflow) -> None:
+        if len(workflow.jobs) > MOST_JOBS:
+            self._crowd(workflow.path)
         for event in workflow.events.values():
             is_call = event.name == CALL
             if not is_call or not self._callers.get(workflow.path) or workflow.path in self._elsewhere:
@@ -263,12 +283,6 @@ class Graph:
             if one not in self._crowded:
                 self._crowded.add(one)
                 waiting += [called for called, calls in self._callers.items() if any(c.path == one for c in calls)]
-
-
-def _named(jobs: Mapping[str, Job], name: str) -> Job | None:
-    """A job by its name; GitHub compares names without case."""
-    found = jobs.get(name)
-    return found or next((one for key, one in jobs.items() if key.lower() == name.lower()), None)
 
 
 def _witness(scope: Scope) -> Witness:

@@ -57,7 +57,10 @@ def event_inputs(names: Names, path: Path) -> Known:
     if declared is None:
         return Exactly(None, (Witness(names.scope.path, event.place.line, f"no input `{path[3]}` is declared"),))
     known = _typed_in(declared)
-    return OneOf(tuple(map(text_of, known.values)), known.why) if isinstance(known, OneOf) else Unknown(kind="text")
+    if not isinstance(known, OneOf):
+        return Unknown(kind="text")
+    untouched = ("",) if declared.default is None and not declared.required else ()
+    return OneOf(tuple(dict.fromkeys((*map(text_of, known.values), *untouched))), known.why)
 
 
 def secrets(names: Names, path: Path) -> Known:

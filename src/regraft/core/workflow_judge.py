@@ -104,6 +104,8 @@ def _judged(
     """Ask in each scope that reaches the site, up to the first answer that leaves it open."""
     if only is None and graph.is_crowded(site.path):
         return Constant(None, too_many=True)
+    if only is None and site.job is None and graph.may_be_called_elsewhere(site.path):
+        return Constant(None)
     found: list[tuple[Scope, bool | None]] = []
     witnesses: list[Witness] = []
     for scope in (only,) if only is not None else graph.scopes(site.path):

@@ -46,6 +46,7 @@ def _of(data: Data, key: str) -> Iterator[_Held | None]:
     own = next((body for name, body in mapping(data).items() if name.lower() == key), None)
     if own is not None and key not in ("include", "exclude"):
         yield from map(_held, items(own)) if isinstance(own.value, tuple) else (None,)
+    vectors = {name.lower() for name in mapping(data)} - {"include", "exclude"}
     include = data.get("include")
     if include is not None and not isinstance(include.value, tuple):
         yield None
@@ -53,9 +54,9 @@ def _of(data: Data, key: str) -> Iterator[_Held | None]:
         added = next((body for name, body in mapping(one).items() if name.lower() == key), None)
         if added is not None:
             yield _held(added)
-        elif own is None:
-            yield _Held(None)
-    if own is None and len(mapping(data)) > ("include" in mapping(data)):
+        elif own is None or any(name.lower() in vectors for name in mapping(one)):
+            yield _Held(None)  # it may be a combination of its own
+    if own is None and vectors:
         yield _Held(None)
 
 

@@ -20,6 +20,7 @@ from regraft.core.workflow_status import entered, flow, job_status, jobs, needs,
 from regraft.core.workflow_step_names import env, job_context, own_step, step_status, steps
 from regraft.core.workflow_trees import reference
 from regraft.core.workflow_values import Job, Step
+from regraft.core.workflow_yaml import items, text
 
 _SYSTEMS = {"ubuntu": "Linux", "windows": "Windows", "macos": "macOS"}
 
@@ -89,6 +90,9 @@ def _event(names: Names, path: Path, lower: Path) -> Known:
         said = " or ".join(f"`{one}`" for one in kinds if one) or "none"
         why = (_line(names, f"the activity of `{event.name}` is {said}"),)
         return Exactly(kinds[0], why) if len(kinds) == 1 else OneOf(kinds, why)
+    if lower[2:] == ("schedule",) and event.name == "schedule":
+        crons = tuple(one.value for item in items(event.data) if (one := text(item.get("cron"))) is not None)
+        return OneOf(crons, (_line(names, "the crons are these"),)) if crons else Unknown()
     if lacks(event, lower[2]):
         return Exactly(None, (_line(names, f"`{event.name}` has no `github.event.{path[2]}`"),))
     return Unknown()

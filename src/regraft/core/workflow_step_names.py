@@ -40,7 +40,7 @@ def job_context(names: Names, path: Path) -> Known:
 
 def steps(names: Names, path: Path) -> Known:
     """`steps.x.outputs.y`, `steps.x.outcome`; null for what is no step before this one."""
-    if len(path) < 2:
+    if len(path) < 2 or (names.step is None and not names.view.end):
         return Unknown()
     before = list(_before(names))
     step = next((one for one in before if one.id is not None and one.id.lower() == path[1].lower()), None)
@@ -66,8 +66,9 @@ def own_step(names: Names, path: Path) -> Known:
             return OneOf(("success", "failure", "cancelled"))
         case "#runs" if step is not None:
             return _runs(names, step)
-        case "#ended":
-            return Defined(choose(reference("#runs"), reference("#end"), Constant("skipped")), names)
+        case "#ended" if step is not None:
+            end = reference("#end") if step.continue_on_error is None else reference("#end", path[1])
+            return Defined(choose(reference("#runs"), end, Constant("skipped")), names)
         case "#wrote" if step is not None and step.condition is not None:
             return Defined(choose(reference("#runs"), reference("#out", *path[2:]), EMPTY), names)
         case "#wrote":
