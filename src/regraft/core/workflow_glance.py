@@ -34,6 +34,11 @@ def glance(tree: Expression, names: Names) -> bool | None:
     return _Glance(names.graph.memo).truth(tree, names)
 
 
+def values_at_a_glance(tree: Expression, names: Names) -> Values:
+    """Its values, where they are few and can be seen at once; else None."""
+    return _Glance(names.graph.memo).values(tree, names)
+
+
 class _Glance:
     def __init__(self, memo: dict[object, object]) -> None:
         self._memo = memo
@@ -53,9 +58,9 @@ class _Glance:
         path = path_of(tree)
         if path is not None:
             return self._named(path, names)[1]
-        return _truth_of(self._values(tree, names))
+        return _truth_of(self.values(tree, names))
 
-    def _values(self, tree: Expression, names: AnyNames) -> Values:
+    def values(self, tree: Expression, names: AnyNames) -> Values:
         match tree:
             case Constant(value=value):
                 return (value,)
@@ -65,7 +70,7 @@ class _Glance:
             case Logic(operator=operator, items=items):
                 return self._chosen(items, names, until=operator == "||")
             case Compare(operator=operator, left=left, right=right):
-                one, two = self._values(left, names), self._values(right, names)
+                one, two = self.values(left, names), self.values(right, names)
                 if one is None or two is None:
                     return None
                 return tuple({compare(operator, a, b) for a, b in product(one, two)})
@@ -81,7 +86,7 @@ class _Glance:
             truth = self.truth(one, names)
             if truth is (not until) and one is not items[-1]:
                 continue
-            values = self._values(one, names)
+            values = self.values(one, names)
             if values is None:
                 return None
             found += values if one is items[-1] else [value for value in values if truthy(value) is until]
@@ -93,7 +98,7 @@ class _Glance:
         pure = PURE.get(tree.function)
         exact: list[Value] = []
         for one in tree.arguments:
-            values = self._values(one, names)
+            values = self.values(one, names)
             if pure is None or values is None or len(values) != 1:
                 return None
             exact.append(values[0])
@@ -118,7 +123,7 @@ class _Glance:
                 return values, _truth_of(values)
             case Defined(tree=tree, names=names) if self._depth < DEEPEST:
                 self._depth += 1
-                found = self._values(tree, names), self.truth(tree, names)
+                found = self.values(tree, names), self.truth(tree, names)
                 self._depth -= 1
                 return found
         return None, None

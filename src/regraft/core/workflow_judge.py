@@ -59,7 +59,11 @@ def constant(graph: Graph, site: Site) -> Constant:
     condition = site.condition
     if condition is None or not _can_be_read(condition):
         return Constant(None)
-    return _judged(graph, site, lambda names: _within(condition_tree(condition), names), _line_of(condition))
+
+    def judge() -> Constant:
+        return _judged(graph, site, lambda names: _within(condition_tree(condition), names), _line_of(condition))
+
+    return _once(graph, "constant", site, judge)
 
 
 def runs(graph: Graph, site: Site) -> Constant:
@@ -69,9 +73,13 @@ def runs(graph: Graph, site: Site) -> Constant:
     """
     tree = both(_REACHED, whole_tree(site.condition))
     line = _line_of(site.condition) if site.condition is not None else None
-    judged = _judged(graph, site, lambda names: decide_at(tree, names), line)
-    is_reached_always = len(judged.scopes) == len(graph.scopes(site.path))
-    return judged if judged.value is False or is_reached_always else Constant(None, judged.scopes)
+
+    def judge() -> Constant:
+        judged = _judged(graph, site, lambda names: decide_at(tree, names), line)
+        is_reached_always = len(judged.scopes) == len(graph.scopes(site.path))
+        return judged if judged.value is False or is_reached_always else Constant(None, judged.scopes)
+
+    return _once(graph, "runs", site, judge)
 
 
 def holds(graph: Graph, site: Site, tree: Expression, scope: Scope | None = None) -> Constant:
@@ -92,6 +100,16 @@ def reaching(graph: Graph, path: str) -> Iterator[Scope]:
 def results(graph: Graph, scope: Scope, job: Job) -> frozenset[str]:
     """How a job can end: of `success`, `failure`, `cancelled` and `skipped`."""
     return frozenset(ends(names_at(graph, scope), job).results)
+
+
+def _once(graph: Graph, question: str, site: Site, judge: Callable[[], Constant]) -> Constant:
+    """Several rules ask the same."""
+    key = (question, site.path, site.job and site.job.name, site.step and site.step.index)
+    found = graph.memo.get(key)
+    if found is None:
+        found = graph.memo[key] = judge()
+    assert isinstance(found, Constant)
+    return found
 
 
 def _judged(

@@ -10,7 +10,7 @@ from regraft.core.expression_known import Defined, Exactly, Fields, Known, OneOf
 from regraft.core.expression_tree import Constant, Expression, Not
 from regraft.core.findings import Witness
 from regraft.core.workflow_conditions import condition_tree, in_short, is_implicit, whole_tree
-from regraft.core.workflow_glance import decide_at, glance
+from regraft.core.workflow_glance import decide_at, glance, values_at_a_glance
 from regraft.core.workflow_graph import CALL
 from regraft.core.workflow_inputs import as_text, find
 from regraft.core.workflow_known import BRIEF, END, Names
@@ -20,6 +20,7 @@ from regraft.core.workflow_values import Job, Workflow
 RAN = ("success", "failure", "cancelled")
 SKIPPED = ("skipped",)
 ANY = (*RAN, *SKIPPED)
+VERY_FEW = 3  # ancestors whose outputs are followed through their steps
 FEW = 8  # ancestors whose doing well is told apart
 
 
@@ -33,8 +34,8 @@ def needs(names: Names, path: Path) -> Known:
     if not any(one.value.lower() == path[1].lower() for one in job.needs):
         line = job.needs[0].place.line if job.needs else job.place.line
         return Exactly(None, (Witness(job.place.path, line, f"`{job.name}` does not need `{path[1]}`"),))
-    brief = names.view.brief or len(names.graph.ancestors(names.scope.path, job)) > FEW
-    return _of_job(level, path, "#ends" if brief else "#result", "#gave" if brief else "#output")
+    above = len(names.graph.ancestors(names.scope.path, job)) if not names.view.brief else FEW + 1
+    return _of_job(level, path, "#ends" if above > FEW else "#result", "#gave" if above > VERY_FEW else "#output")
 
 
 def jobs(names: Names, path: Path) -> Known:
@@ -218,6 +219,8 @@ def _output(names: Names, job: Job, name: str, ran: str) -> Known:
     """An output of a job; empty where the job is skipped."""
     can_be_skipped = job.condition is not None or names.graph.ancestors(names.scope.path, job)
     made = reference("#made", job.name, name)
+    if ran == "#ran" and values_at_a_glance(made, names) is None:
+        return Unknown(kind="text")
     return Defined(choose(reference(ran, job.name), made, EMPTY) if can_be_skipped else made, names)
 
 
