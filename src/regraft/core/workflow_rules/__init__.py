@@ -1,10 +1,18 @@
 """The rules that `regraft workflow check` runs, each in a file of its own."""
 
 from regraft.core.workflow_rule import Rule
-from regraft.core.workflow_rules import condition_padded, gate_always_open, gate_never_opens
+from regraft.core.workflow_rules import (
+    call_mismatch,
+    condition_padded,
+    gate_always_open,
+    gate_never_opens,
+    skipped_by_ancestor,
+)
 
 RULES: tuple[Rule, ...] = (
+    call_mismatch.RULE,
     condition_padded.RULE,
     gate_always_open.RULE,
     gate_never_opens.RULE,
+    skipped_by_ancestor.RULE,
 )
