@@ -6,6 +6,7 @@ from regraft.core.workflow_rules import (
     condition_padded,
     gate_always_open,
     gate_never_opens,
+    permission_above_caller,
     skipped_by_ancestor,
 )
 
@@ -14,5 +15,6 @@ RULES: tuple[Rule, ...] = (
     condition_padded.RULE,
     gate_always_open.RULE,
     gate_never_opens.RULE,
+    permission_above_caller.RULE,
     skipped_by_ancestor.RULE,
 )
