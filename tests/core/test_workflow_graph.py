@@ -212,3 +212,4 @@ def test_sites_are_all_jobs_and_steps(graph_of: GraphOf) -> None:
         ("t/action.yml", None, 0),
     ]
     assert [one.condition.text.value if one.condition else None for one in sites] == ["x", "y", None]
+    assert [one.place.line for one in sites] == [4, 7, 4]

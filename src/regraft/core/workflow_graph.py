@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from regraft.core.findings import Witness
 from regraft.core.workflow_repository import FOLDER, Repository
-from regraft.core.workflow_values import Action, Condition, Event, Job, Step, Workflow
+from regraft.core.workflow_values import Action, Condition, Event, Job, Place, Step, Workflow
 
 DEEPEST = 10  # files that call each other in a row: https://docs.github.com/actions/reference/workflows-and-actions/reusing-workflow-configurations
 MOST = 256  # scopes of one file
@@ -70,6 +70,14 @@ class Site(Struct, frozen=True):
     path: str
     job: Job | None
     step: Step | None = None
+
+    @property
+    def place(self) -> Place:
+        """Where its condition stands, else it itself."""
+        one = self.step if self.step is not None else self.job
+        if self.condition is not None:
+            return self.condition.text.place
+        return one.place if one is not None else Place(self.path, 1)
 
     @property
     def condition(self) -> Condition | None:

@@ -1,21 +1,28 @@
 """What the rules ask: is a condition the same in every case, can a job or a step run at all, how can a job end.
 
-A site is a job or a step (`graph.sites()`); it is judged in each scope in which its file runs, and the answers are brought together:
-True or False only where that holds in every case of every scope that can reach it, None for everything else. So a rule says:
+A site is a job or a step (`graph.sites()`). It is judged in each scope in which its file runs, and the answers are brought together:
+True or False only where that holds in every case of every scope that can reach it, None for everything else.
 
+    # 1. A gate that nobody can open: the `if` alone, where its job and its callers run. `if: always()` is True, and means to be.
     for site in graph.sites():
-        judged = constant(graph, site)                  # the `if` alone, where what is around it runs
+        judged = constant(graph, site)
         if judged.value is False:
-            yield Finding(RULE, "error", "…", site.path, line(site), witnesses=judged.witnesses)
+            place = site.place
+            yield Finding(NAME, "error", "…", place.path, place.line, place.column, "high", judged.witnesses)
 
-    judged = runs(graph, site)                          # with GitHub's `success() &&`, ancestors, callers and events
-    if judged.value is False and constant(graph, site).value is None: …   # only its ancestors keep it from running
+    # 2. A job that its ancestors keep from running: with `success() &&`, all ancestors, callers and events.
+        judged = runs(graph, site)
+        if judged.value is False and constant(graph, site).value is None: …
 
-    for scope in graph.scopes(site.path):               # one at a time
-        if can_run(graph, site, scope) is False: …      # never on `scope.event.name` by `scope.witnesses()`
+    # 3. One way at a time, and any expression as if it stood there.
+    for scope in graph.scopes(site.path):
+        if can_run(graph, site, scope) is False: …          # never on `scope.event.name`; `scope.witnesses()` are its lines
         if results(graph, scope, job) == {"skipped"}: …
+    holds(graph, site, parse_expression("needs.a.result == 'success'")).value
 
-    holds(graph, site, parse_expression("needs.a.result == 'success'")).value     # any expression, read at that place
+What it takes for granted: callers in the repository are all callers of a workflow, unless none is there or one may be meant by a
+repository's name (`graph.may_be_called_elsewhere`); an action outside `.github` is used by others. Variables, secrets, labels, the
+outputs of steps and of actions from elsewhere can be anything. Jobs and steps can fail, and a run can be cancelled.
 """
 
 from collections.abc import Callable, Iterator, Sequence
