@@ -274,6 +274,11 @@ def test_programs_are_stubs_that_keep_a_record(one: One) -> None:
     assert (login.stdin, login.folder) == ("secret", "$GITHUB_WORKSPACE/sub")
 
 
+def test_what_a_container_is_given_to_read_is_kept(one: One) -> None:
+    done = one("docker exec -i box bash -s <<'E'\npip install x\nE\npip install -i https://example.org/simple x")
+    assert [(call.program, call.stdin) for call in done.calls] == [("docker", "pip install x\n"), ("pip", None)]
+
+
 def test_a_stub_answers_with_its_exit_code(one: One) -> None:
     done = one("gh api user", stubs=[Stub("gh", (Answer(("pr",), code=0), Answer(code=7, stderr="no login\n")))])
     assert (done.code, done.log) == (7, "no login\n")
@@ -288,6 +293,14 @@ def test_a_program_may_be_watched_and_still_run(one: One) -> None:
     done = one("git --version", stubs=[Stub("git", through=True)])
     assert done.log.startswith("git version")
     assert done.calls_of("git") == (("--version",),)
+    done = one(
+        "git push origin x; git hash-object --stdin <<<x",
+        stubs=[Stub("git", (Answer(("push",), code=0),), through=True)],
+    )
+    assert (done.outcome, done.log) == ("success", "587be6b4c3f93f93c489c0111bba5596147a26cb\n")
+    done = one("head -c 200000 /dev/zero | cat - | wc -c", stubs=[Stub("cat", through=True)])
+    assert done.log == "200000\n"
+    assert len(done.calls[0].stdin or "") == 65536
 
 
 @pytest.mark.parametrize("name", ["cd", "../x", ""])

@@ -19,7 +19,7 @@ from regraft.adapters.runner_upstreams import Upstreams
 from regraft.adapters.runner_workspace import ProjectCopy
 from regraft.adapters.temporary import TemporaryFolder, sweep
 from regraft.core.runner_shell import ShellLine
-from regraft.core.runner_stubs import programs, read_calls
+from regraft.core.runner_stubs import STDIN_LIMIT, programs, read_calls
 from regraft.core.runner_values import Call, Ran, Stub, checked_stub
 from regraft.errors import InputError, OutsideError
 
@@ -217,7 +217,7 @@ class Runner:
         if not record:
             return ()
         places = [one for one in self._record.parent.iterdir() if one.name != self._record.name]
-        return read_calls(record, {str(one): _start(one, FILE_LIMIT) for one in places})
+        return read_calls(record, {str(one): _start(one, STDIN_LIMIT) for one in places})
 
 
 class _Log:

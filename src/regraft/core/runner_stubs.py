@@ -12,16 +12,19 @@ from regraft.core.runner_values import Call, Stub
 STDIN_LIMIT = 64 * 1024
 _SEPARATOR = "\x1f"
 _PYTHONS = ("python", "python3")
+_READING = "-|*=-|*@-|*stdin*"  # arguments that ask for standard input
+_ATTACHED = dict.fromkeys(("docker", "podman", "nerdctl", "kubectl"), f"{_READING}|-i|-it|-ti|--interactive")
 
 
 def stub_text(stub: Stub, record: str, real: str | None) -> str:
     """The program of a stub. `record` is the file that it adds to, `real` the program that it goes on to, if any."""
     quoted = shlex.quote
+    taken = "cat" if real is not None else f"head -c {STDIN_LIMIT}"  # the real program needs all of it
     lines = [
         "#!/bin/sh",
         f"record={quoted(record)} input=",
         "for one do",
-        f'  case $one in -|*=-|*@-|*stdin*) input=$record.$$; PATH=/usr/bin:/bin head -c {STDIN_LIMIT} >"$input"; break;; esac',
+        f'  case $one in {_ATTACHED.get(stub.name, _READING)}) input=$record.$$; PATH=/usr/bin:/bin {taken} >"$input"; break;; esac',
         "done",
         f'printf \'%s\\0\' {quoted(stub.name)} "$PWD" "$input" "$#" "$@" >>"$record"',
     ]

@@ -76,7 +76,7 @@ class Answer(Struct, frozen=True):
 class Stub(Struct, frozen=True):
     """A program that records how it is called. The first answer that fits is given; without one it says nothing, and 0.
 
-    `through`: it then runs the real program. `modules`: `python -m NAME` is a call of it too.
+    `through`: where no answer fits, it runs the real program. `python -m NAME` is a call of it too.
     """
 
     name: str
