@@ -6,8 +6,11 @@ from regraft.core.workflow_rules import (
     condition_padded,
     gate_always_open,
     gate_never_opens,
+    label_cancels_run,
+    nightly_runs_nothing,
     permission_above_caller,
     skipped_by_ancestor,
+    swallowed_failure,
 )
 
 RULES: tuple[Rule, ...] = (
@@ -15,6 +18,9 @@ RULES: tuple[Rule, ...] = (
     condition_padded.RULE,
     gate_always_open.RULE,
     gate_never_opens.RULE,
+    label_cancels_run.RULE,
+    nightly_runs_nothing.RULE,
     permission_above_caller.RULE,
     skipped_by_ancestor.RULE,
+    swallowed_failure.RULE,
 )
