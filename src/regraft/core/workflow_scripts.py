@@ -48,7 +48,7 @@ class Script(Struct, frozen=True, eq=False):
         if self.value is None:
             found = self.data[start:stop].decode("utf-8", "replace")
         else:
-            found = self.value.text.value[self._chars(start) : self._chars(stop)]
+            found = self.value.text.value[self.chars(start) : self.chars(stop)]
         found = " ".join(found.split())
         return found if len(found) <= 90 else f"{found[:90]}…"
 
@@ -60,7 +60,7 @@ class Script(Struct, frozen=True, eq=False):
             return Place(self.path, row + 1, column)
         text = self.value.text
         if not text.block:
-            return Place(self.path, text.place.line, text.place.column + (self._chars(at) if row == 0 else 0))
+            return Place(self.path, text.place.line, text.place.column + (self.chars(at) if row == 0 else 0))
         line = text.first + row
         stop = self.ends[row] - 1 if row < len(self.ends) else len(self.data)
         start = self.ends[row - 1] if row else 0
@@ -68,7 +68,8 @@ class Script(Struct, frozen=True, eq=False):
         written = self.file_lines[line - 1].rstrip() if line <= len(self.file_lines) else ""
         return Place(self.path, line, column + max(0, len(written) - own))
 
-    def _chars(self, at: int) -> int:
+    def chars(self, at: int) -> int:
+        """The character of the script, as it is written, at a byte of `data`."""
         return len(self.data[:at].decode("utf-8", "replace"))
 
 

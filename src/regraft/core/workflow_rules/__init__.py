@@ -6,9 +6,11 @@ from regraft.core.workflow_rules import (
     condition_padded,
     gate_always_open,
     gate_never_opens,
+    input_undeclared,
     label_cancels_run,
     nightly_runs_nothing,
     permission_above_caller,
+    skip_counts_as_passed,
     skipped_by_ancestor,
     swallowed_failure,
 )
@@ -18,9 +20,11 @@ RULES: tuple[Rule, ...] = (
     condition_padded.RULE,
     gate_always_open.RULE,
     gate_never_opens.RULE,
+    input_undeclared.RULE,
     label_cancels_run.RULE,
     nightly_runs_nothing.RULE,
     permission_above_caller.RULE,
+    skip_counts_as_passed.RULE,
     skipped_by_ancestor.RULE,
     swallowed_failure.RULE,
 )
