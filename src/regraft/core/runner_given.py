@@ -24,20 +24,9 @@ class Made(Struct, frozen=True, forbid_unknown_fields=True):
     tags: Mapping[str, str] = {}
 
 
-class Told(Struct, frozen=True, forbid_unknown_fields=True):
+class Told(Given, frozen=True, forbid_unknown_fields=True):
     """A document of `--given`: the fields of `Given`, stubs with their answers, and upstreams by `owner/name`."""
 
-    event_name: str | None = None
-    event: Mapping[str, Any] = {}
-    github: Mapping[str, Any] = {}
-    inputs: Mapping[str, Any] = {}
-    secrets: Mapping[str, str] = {}
-    vars: Mapping[str, str] = {}
-    needs: Mapping[str, Any] = {}
-    matrix: Mapping[str, Any] = {}
-    env: Mapping[str, str] = {}
-    steps: Mapping[str, Mapping[str, str]] = {}
-    uses: Mapping[str, Mapping[str, str]] = {}
     stubs: tuple[Stub, ...] = ()
     upstreams: Mapping[str, Made] = {}
 
