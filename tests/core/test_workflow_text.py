@@ -296,6 +296,8 @@ def test_an_action_at_the_top_that_runs_node() -> None:
     ("source", "found"),
     [
         ("- a\n", [(1, "a workflow is a mapping with `on` and `jobs`")]),
+        ("jobs: {}\n", [(1, "No event triggers defined in `on`")]),
+        ("on: push\n", [(1, "Required property is missing: jobs")]),
         ("on: push\njobs: [a]\n", [(2, "`jobs` is a mapping")]),
         ("on: push\njobs:\n  a: 1\n", [(3, "the job `a` is a mapping")]),
         ("on: push\njobs:\n  a:\n    steps: {}\n", [(4, "`steps` is a list")]),

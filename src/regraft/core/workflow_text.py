@@ -35,6 +35,10 @@ def read_workflow(path: str, data: bytes) -> Workflow:
         if root is not None:
             read.wrong(root, "a workflow is a mapping with `on` and `jobs`")
         return Workflow(path, Data({}, Place(path, 1)), None, {}, {}, problems=tuple(problems))
+    if root.get("on") is None:
+        read.wrong(root, "No event triggers defined in `on`")
+    if root.get("jobs") is None:
+        read.wrong(root, "Required property is missing: jobs")
     shell, folder = read.defaults(root)
     return Workflow(
         path,
