@@ -8,7 +8,8 @@ import pytest
 from regraft.core.findings import Finding
 from regraft.core.manifest_reader import read_manifest
 from regraft.core.workflow_rules import RULES
-from regraft.flows.workflow_check import Asked, load, workflow_check
+from regraft.flows.workflow_check import Asked, workflow_check
+from regraft.flows.workflow_load import load
 
 Found = Callable[..., list[Finding]]
 

@@ -34,13 +34,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from regraft.core.workflow_rules import RULES  # noqa: PLC0415 - `--help` pays for nothing
     from regraft.flows import workflow_check as flow  # noqa: PLC0415
+    from regraft.flows.workflow_load import load  # noqa: PLC0415
 
     if args.rules:
         return _list_rules(args.format)
     rules = _chosen(args.rule, [one.name for one in RULES])
     root, within = _root(Path(args.path if args.path is not None else args.project))
     project = _project(root)
-    graph = flow.load(project, _manifest(project))
+    graph = load(project, _manifest(project))
     if not graph.repository.workflows:
         hint = "name the top of a repository that has workflows"
         raise InputError("no-workflows", "there is no workflow below .github/workflows", where=str(root), hint=hint)

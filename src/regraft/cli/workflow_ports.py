@@ -38,7 +38,7 @@ class Workflows:
         """All workflows and actions of the repository as one graph, read once. Raises OutsideError."""
         if self._graph is None:
             from regraft.adapters.listed_project import ListedProject  # noqa: PLC0415
-            from regraft.flows.workflow_check import load  # noqa: PLC0415
+            from regraft.flows.workflow_load import load  # noqa: PLC0415
 
             self._graph = load(ListedProject(self.root, os.environ))
         return self._graph

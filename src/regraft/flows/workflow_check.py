@@ -8,17 +8,11 @@ from msgspec.structs import replace
 from regraft.core.finding_baseline import FindingBaseline, freeze, without_frozen
 from regraft.core.finding_ignores import read_ignores, without_ignored
 from regraft.core.findings import Finding, Witness
-from regraft.core.manifest import Manifest
 from regraft.core.workflow_graph import Graph
 from regraft.core.workflow_judge import reaching
-from regraft.core.workflow_repository import FOLDER, Repository
 from regraft.core.workflow_rules import RULES
-from regraft.core.workflow_text import read_action, read_workflow
 from regraft.core.workflow_values import Problem
-from regraft.errors import InputError
 from regraft.flows.ports import ListedFiles
-
-FILE_LIMIT = 4 * 1024 * 1024  # bytes of a script or program
 
 SHOWN = 12  # witnesses of who reaches a place
 _UNREADABLE = "workflow-unreadable"
@@ -48,27 +42,6 @@ class WorkflowCheck(Struct, frozen=True):
     @property
     def failed(self) -> bool:
         return any(one.severity == "error" for one in self.findings)
-
-
-def load(files: ListedFiles, manifest: Manifest | None = None) -> Graph:
-    """The graph of a repository. Raises OutsideError where a file cannot be read."""
-    paths = files.paths()
-    tracked = frozenset(paths)
-
-    def read(path: str) -> bytes | None:
-        try:
-            return files.read(path, FILE_LIMIT) if path in tracked else None
-        except InputError:  # a link that leaves the repository, a file that is too large
-            return None
-
-    workflows, actions = {}, {}
-    for path in paths:
-        folder, _, name = path.rpartition("/")
-        if folder == FOLDER and name.endswith((".yml", ".yaml")):
-            workflows[path] = read_workflow(path, read(path) or b"")
-        elif name in ("action.yml", "action.yaml"):
-            actions[folder] = read_action(path, read(path) or b"")
-    return Graph(Repository(workflows, actions, tracked, read, manifest))
 
 
 def workflow_check(graph: Graph, files: ListedFiles, asked: Asked) -> WorkflowCheck:
