@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from regraft.core.expression_text import read_condition, value_parts
-from regraft.core.expression_tree import Constant, Context, Every, Expression, Key, parts
+from regraft.core.expression_tree import Constant, Context, Every, Expression, Key, Logic, parts
 from regraft.core.expression_value import text_of
 from regraft.core.workflow_graph import Graph
 from regraft.core.workflow_values import Action, Data, Job, Place, Step, Text, Workflow
@@ -112,6 +112,22 @@ def place_in(graph: Graph, text: Text, at: int) -> Place:
             return Place(text.place.path, line, column + 1)
         begin = 0
     return text.place
+
+
+def falls_back(use: Use) -> bool:
+    """Whether `|| …` stands after it, so that something else is taken where it is empty."""
+    return _falls_back(use.tree, use.node)
+
+
+def _falls_back(tree: Expression, node: Expression) -> bool:
+    if isinstance(tree, Logic) and tree.operator == "||" and any(holds(one, node) for one in tree.items[:-1]):
+        return True
+    return any(_falls_back(one, node) for one in parts(tree))
+
+
+def holds(tree: Expression, node: Expression) -> bool:
+    """Whether a part of an expression is this very one."""
+    return tree is node or any(holds(one, node) for one in parts(tree))
 
 
 def references(tree: Expression) -> Iterator[tuple[Expression, tuple[str, ...], bool]]:

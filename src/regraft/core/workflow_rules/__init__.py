@@ -4,9 +4,11 @@ from regraft.core.workflow_rule import Rule
 from regraft.core.workflow_rules import (
     call_mismatch,
     condition_padded,
+    condition_part_dead,
     gate_always_open,
     gate_never_opens,
     input_undeclared,
+    input_unread,
     label_cancels_run,
     nightly_runs_nothing,
     permission_above_caller,
@@ -18,9 +20,11 @@ from regraft.core.workflow_rules import (
 RULES: tuple[Rule, ...] = (
     call_mismatch.RULE,
     condition_padded.RULE,
+    condition_part_dead.RULE,
     gate_always_open.RULE,
     gate_never_opens.RULE,
     input_undeclared.RULE,
+    input_unread.RULE,
     label_cancels_run.RULE,
     nightly_runs_nothing.RULE,
     permission_above_caller.RULE,
