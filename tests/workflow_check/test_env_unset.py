@@ -116,7 +116,7 @@ def test_the_place_the_near_name_and_its_line(found: Callable) -> None:
     (one,) = found(ERRORS["a swap of the job's"], RULE)
     assert (one.path, one.line, one.column) == (".github/workflows/ci.yml", 9, 17)
     assert "`UPSTREAM_RFE`" in one.message
-    assert "`UPSTREAM_REF`" in (one.fix or "")
+    assert "`$UPSTREAM_REF`" in (one.fix or "")
     assert [two.line for two in one.witnesses] == [6]
 
 
