@@ -37,6 +37,9 @@ WRITERS = {
     "adapters/index_merge.py",  # the sides of a merge, in git's private folder
     "adapters/object_store.py",  # a scratch repository in git's private folder
     "adapters/cache_folder.py",  # folders of the cache, and what a killed git left there
+    "adapters/runner.py",  # a throw-away runner
+    "adapters/runner_upstreams.py",  # throw-away repositories
+    "adapters/runner_workspace.py",  # copies of a project that are thrown away
     "adapters/release_repository.py",  # a bare repository in the cache folder
     "adapters/upstream_cache.py",  # bare repositories in the cache folder
     "demo/upstreams.py",  # throw-away repositories

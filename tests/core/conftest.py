@@ -1,7 +1,7 @@
 """What the tests of the directive grammar share: a small vocabulary, a reading as lines that a person can compare; and files without git."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import pytest
@@ -9,6 +9,9 @@ import pytest
 from regraft.core.directives import Reading, Vocabulary
 from regraft.core.refs import HashRef, NameRef, PullRef, Ref
 from regraft.core.trees import Entry
+from regraft.core.workflow_graph import Graph
+from regraft.core.workflow_repository import FOLDER, Repository
+from regraft.core.workflow_text import read_action, read_workflow
 
 Outcomes = Callable[[Reading], list[str]]
 
@@ -92,3 +95,23 @@ def _track(files: dict[str, str], modes: dict[str, str] | None = None) -> Tracke
         for path, data in contents.items()
     }
     return Tracked(tree, contents)
+
+
+GraphOf = Callable[[Mapping[str, str]], Graph]
+
+
+@pytest.fixture(scope="session")
+def graph_of() -> GraphOf:
+    """`graph_of({"a.yml": "on: push…"})`: a name without a folder is a workflow, `x/action.yml` an action, the rest are files."""
+    return _graph_of
+
+
+def _graph_of(files: Mapping[str, str]) -> Graph:
+    named = {
+        path if "/" in path or not path.endswith(".yml") else f"{FOLDER}/{path}": text for path, text in files.items()
+    }
+    contents = {path: text.encode() for path, text in named.items()}
+    workflows = {path: read_workflow(path, data) for path, data in contents.items() if path.startswith(FOLDER)}
+    actions = [read_action(path, data) for path, data in contents.items() if path.endswith("/action.yml")]
+    by_folder = {one.folder: one for one in actions}
+    return Graph(Repository(workflows, by_folder, frozenset(contents), contents.get))

@@ -47,6 +47,28 @@ SCRIPTS = [
     "if [ -f /nowhere ]; then exit 0; fi; APPLY",
     "APPLY && true || false",
     "false || APPLY",
+    "APPLY && true\ntrue",
+    "true && APPLY && true\ntrue",
+    "( APPLY && true )\ntrue",
+    "{ APPLY && true; }\ntrue",
+    "if true; then APPLY && true; fi\ntrue",
+    "for p in a; do APPLY && true; done\ntrue",
+    "f() { APPLY; true; }\nf",
+    "f() { APPLY; true; }\nf\ntrue",
+    "f() { true; APPLY; }\nf\ntrue",
+    "f() { APPLY && true; }\nf\ntrue",
+    "f() { APPLY && true; true; }\nf\ntrue",
+    "f() { APPLY; true; }\nf || exit 1\ntrue",
+    "f() { APPLY; true; }\nif f; then true; fi\ntrue",
+    "f() { APPLY || return 1; true; }\nf\ntrue",
+    "f() { APPLY || return; true; }\nf\ntrue",
+    "f() { APPLY || return 0; true; }\nf\ntrue",
+    "function f { set +e; APPLY; }\nf || true; APPLY; true",
+    "( f() { APPLY; }; f ); true",
+    "f() { APPLY; }\nf | cat\ntrue",
+    "set -o pipefail\nAPPLY | cat\ntrue",
+    "set -o pipefail\nAPPLY | cat && true\ntrue",
+    "set -euo pipefail\ntrue | APPLY | cat\ntrue",
 ]
 
 
@@ -57,16 +79,19 @@ def judged(script: str, shell: Shell | None = None) -> str:
     return outcome(block, failing, shell or Shell())[0]
 
 
-@pytest.mark.parametrize("options", ["", "-e"])
+@pytest.mark.parametrize("line", ["bash", "bash -e", "bash -eo pipefail", "sh -e"])
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_the_shell_agrees(script: str, options: str) -> None:
-    """`APPLY` fails there: the status of the whole is what a build sees."""
-    program = shutil.which("bash")
-    if program is None:
-        pytest.skip("no bash")
-    argv = [program, *([options] if options else []), "-c", f"APPLY() {{ return 1; }}\n{script}"]
+def test_the_shell_agrees(script: str, line: str) -> None:
+    """`APPLY` fails there: the status of the whole is what a build or a step sees."""
+    program, *options = line.split()
+    if shutil.which(program) is None:
+        pytest.skip(f"no {program}")
+    if program == "sh" and ("pipefail" in script or "function " in script):
+        return
+    argv = [program, *options, "-c", f"APPLY() {{ return 1; }}\n{script}"]
     status = subprocess.run(argv, capture_output=True, check=False).returncode
-    assert judged(script, Shell(errexit=bool(options))) == ("stops" if status else "goes-on")
+    shell = Shell(errexit=bool(options), pipefail="pipefail" in options)
+    assert judged(script, shell) == ("stops" if status else "goes-on")
 
 
 def test_a_loop_ends_as_its_last_turn_does() -> None:

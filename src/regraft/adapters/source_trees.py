@@ -79,7 +79,14 @@ class Revisions:
     def last_change(self, path: str, at: Commit, since: Sequence[Commit]) -> Commit | None:
         """The newest commit of those that `since` does not lead to that changed a path."""
         said = self._run(
-            ["rev-list", "--max-count=1", at, *(f"^{one}" for one in since), "--", f":(top,literal){self._found.root}{path}"]
+            [
+                "rev-list",
+                "--max-count=1",
+                at,
+                *(f"^{one}" for one in since),
+                "--",
+                f":(top,literal){self._found.root}{path}",
+            ]
         )
         return parse_commit(said.strip()) if said.strip() else None
 

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from collections.abc import Sequence
 from typing import NoReturn
 
 from regraft.errors import InputError
@@ -14,11 +15,11 @@ class Parser(argparse.ArgumentParser):
         raise InputError("usage", message, hint=f"`{self.prog} --help` shows the arguments")
 
 
-def parser_of(name: str, line: str) -> Parser:
+def parser_of(name: str, line: str, formats: Sequence[str] = ("text", "json")) -> Parser:
     """The parser of one command, with the options that all have."""
     parser = Parser(prog=f"regraft {name}", description=line, allow_abbrev=False)
     parser.add_argument("--project", metavar="DIR", default=".", help="the project's checkout (default: here)")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="for people, or for machines")
+    parser.add_argument("--format", choices=formats, default="text", help="for people, or for machines")
     return parser
 
 

@@ -5,9 +5,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from regraft.cli import checked
+
 if TYPE_CHECKING:
     from regraft.flows.check import CheckResult
     from regraft.flows.ports import ProjectFiles
+
+FORMATS = checked.FORMATS
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,15 +25,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from regraft.cli.checked import hand_out  # noqa: PLC0415 - `--help` pays for nothing
-    from regraft.cli.proposed import files_or_proposed  # noqa: PLC0415
+    from regraft.cli.proposed import files_or_proposed  # noqa: PLC0415 - `--help` pays for nothing
     from regraft.flows.check import check  # noqa: PLC0415
 
     project = files_or_proposed(Path(args.project), offline=True)
     result = _with_images(check(project), project, Path(args.project))
     if args.beside:
         result = _beside(result, args.beside, project, Path(args.project))
-    return hand_out(result, "check", args.format)
+    return checked.hand_out(result, "check", args.format)
 
 
 def _beside(result: "CheckResult", revisions: list[str], project: "ProjectFiles", root: Path) -> "CheckResult":

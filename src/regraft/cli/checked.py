@@ -5,10 +5,16 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
+
+from regraft import __version__
 
 if TYPE_CHECKING:
     from regraft.core.findings import Finding
+
+
+FORMATS = ("text", "json", "sarif", "github")
 
 
 class Checked(Protocol):
@@ -24,20 +30,38 @@ class Checked(Protocol):
     def failed(self) -> bool: ...
 
 
-def hand_out(checked: Checked, command: str, form: str) -> int:
-    """Print it as `form` (text, json) says, with annotations and a summary in Actions. The exit code: 1 where it failed."""
-    from regraft.render import findings as render  # noqa: PLC0415 - `--help` pays for nothing
+def hand_out(
+    checked: Checked,
+    command: str,
+    form: str,
+    rules: Mapping[str, str] = MappingProxyType({}),
+    texts: Mapping[str, bytes] = MappingProxyType({}),
+) -> int:
+    """Print it as `form` (one of FORMATS) says, with annotations and a summary in Actions. The exit code: 1 where it failed.
+
+    `rules` is what each rule is about, and `texts` the files that findings are in, by their paths, where SARIF is to have them.
+    """
+    from regraft.render import actions  # noqa: PLC0415 - `--help` pays for nothing
+    from regraft.render import findings as render  # noqa: PLC0415
 
     summary = render.looked_at_text(checked.looked_at, checked.findings)
-    if form == "json":
-        print(json.dumps({"findings": render.findings_json(checked.findings), "checked": checked.looked_at}, indent=2))
-    else:
-        print("\n".join(filter(None, (render.findings_text(checked.findings), summary))))
+    match form:
+        case "json":
+            found = {"findings": render.findings_json(checked.findings), "checked": checked.looked_at}
+            print(json.dumps(found, indent=2))
+        case "sarif":
+            from regraft.render.sarif import sarif  # noqa: PLC0415 - only who asks for it pays for it
+
+            print(sarif(checked.findings, __version__, rules, texts))
+        case "github":
+            print(actions.finding_annotations(checked.findings), end="")
+        case _:
+            print("\n".join(filter(None, (render.findings_text(checked.findings), summary))))
     if os.environ.get("GITHUB_ACTIONS") == "true":
         from regraft.adapters import files  # noqa: PLC0415
-        from regraft.render import actions  # noqa: PLC0415
 
-        print(actions.finding_annotations(checked.findings), end="", file=sys.stderr)
+        if form != "github":
+            print(actions.finding_annotations(checked.findings), end="", file=sys.stderr)
         if path := os.environ.get("GITHUB_STEP_SUMMARY"):
             text = f"### regraft {command}\n\n{render.findings_markdown(checked.findings)}\n{summary}\n"
             files.append(Path(path), text.encode())

@@ -3,6 +3,10 @@
 import argparse
 import os
 
+from regraft.cli import checked
+
+FORMATS = checked.FORMATS
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--image", metavar="NAME", help="only this image (default: all that have a Dockerfile)")
@@ -12,7 +16,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from regraft.adapters.git import Git  # noqa: PLC0415 - `--help` pays for nothing
     from regraft.adapters.source_trees import IndexedFiles, Revisions  # noqa: PLC0415
-    from regraft.cli.checked import hand_out  # noqa: PLC0415
     from regraft.cli.image_inputs import images_of  # noqa: PLC0415
     from regraft.cli.proposed import project_or_proposed  # noqa: PLC0415
     from regraft.flows.image_check import image_check  # noqa: PLC0415
@@ -26,4 +29,4 @@ def run(args: argparse.Namespace) -> int:
         else:
             with Revisions.over(git, project.root) as revisions:
                 result = image_check(images, project.manifest, revisions.at(args.at), place)
-    return hand_out(result, "image check", args.format)
+    return checked.hand_out(result, "image check", args.format)

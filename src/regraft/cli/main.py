@@ -32,6 +32,8 @@ COMMANDS = {
     "patch why": "who changed a patch's state, what still refers to it, and what to do",
     "patch refresh": "the same change with new context, written only where it is proved",
     "patch drop": "take a needless patch out, with every use of it that can be edited safely",
+    "workflow check": "what in the workflows can never happen, never fails, or is never read",
+    "workflow run": "run the steps of a job as GitHub's runner does, without network or containers",
 }
 
 _USAGE = (
@@ -97,7 +99,7 @@ def _run(words: list[str]) -> int:
 
     name, rest = _command(words)
     module = importlib.import_module(f"regraft.cli.{name.replace(' ', '_')}")
-    parser = parser_of(name, COMMANDS[name])
+    parser = parser_of(name, COMMANDS[name], getattr(module, "FORMATS", ("text", "json")))
     module.configure(parser)
     code = module.run(parser.parse_args(rest))
     return int(code)

@@ -42,12 +42,18 @@ def outcome(block: Block, failing: Sequence[Command], shell: Shell) -> tuple[Out
         return "unclear", None
     if status:
         return "stops", None
+    if run.never_called():
+        return "unclear", None
     return "goes-on", run.swallowed
 
 
 class _Left(Exception):  # noqa: N818 - not an error: the script ends here
     def __init__(self, status: int) -> None:
         self.status = status
+
+
+class _Returned(_Left):
+    pass
 
 
 class _Unclear(Exception):  # noqa: N818 - likewise
@@ -61,6 +67,9 @@ class _Run:
         self._guarded = 0
         self._failed = False
         self._last = 0
+        self._functions: dict[str, Nested] = {}
+        self._reaching: set[str] = set()
+        self._within: list[str] = []
         self.swallowed: Node | None = None
 
     def node(self, node: Node) -> int:
@@ -102,18 +111,41 @@ class _Run:
             case Nested(kind="case", blocks=blocks):
                 here = [one for one in blocks if self._holds(one)]
                 return self.node(here[0]) if here else 0
+            case Nested(kind="function", name=name):
+                if self._holds(node):
+                    self._reaching.add(name)
+                self._functions[name] = node
+                return 0
             case Nested(blocks=blocks):
                 self._refuse_in(blocks)
                 return 0
             case _:
                 return 0
 
+    def never_called(self) -> bool:
+        """Whether one of the commands stands in a function that nothing has called."""
+        return not self._failed and any(self._holds(one) for one in self._functions.values())
+
+    def _call(self, name: str) -> int:
+        """Run a function. A call within itself is taken to do well."""
+        if name in self._within:
+            return 0
+        self._within.append(name)
+        try:
+            status = self.node(self._functions[name].blocks[0])
+        except _Returned as back:
+            status = back.status
+        finally:
+            self._within.pop()
+        return self._checked(status)
+
     def _refuse_in(self, blocks: tuple[Block, ...]) -> None:
         if any(self._holds(one) for one in blocks):
             raise _Unclear
 
     def _holds(self, node: Node) -> bool:
-        return any(id(one) in self._failing for one in commands_of(node))
+        """Whether one of the commands stands in it, or is reached by a function that it calls."""
+        return any(id(one) in self._failing or one.name in self._reaching for one in commands_of(node))
 
     def _checked(self, status: int) -> int:
         if status and self._shell.errexit and not self._guarded:
@@ -131,12 +163,14 @@ class _Run:
     def _alone(self, node: Node) -> int:
         """In a shell of its own: what ends there ends that one."""
         before = Shell(self._shell.errexit, self._shell.pipefail)
+        functions = dict(self._functions)
         try:
             return self.node(node)
         except _Left as left:
             return left.status
         finally:
             self._shell = before
+            self._functions = functions
 
     def _command(self, command: Command) -> int:
         if id(command) in self._failing:
@@ -144,15 +178,19 @@ class _Run:
             return self._checked(1)
         words = [word.text for word in command.words]
         name = words[0] if words else ""
+        if name in self._functions and self._functions[name].blocks:
+            return self._call(name)
         if name in _ENDS and not self._failed:
             return 0  # it was not this way that led to the command
         if name in _ENDS:
             if len(words) > 1 and "$" in words[1]:
                 raise _Unclear
-            raise _Left(self._last if len(words) == 1 else int(words[1] != "0"))
+            status = self._last if len(words) == 1 else int(words[1] != "0")
+            raise _Returned(status) if name == "return" and self._within else _Left(status)
         if name == "set":
             self._set(words[1:])
-        if self._failed and any("$?" in word for word in words):
+        said = (*words, *(word.text for _, word in command.assignments if word is not None))
+        if self._failed and any("$?" in word or "PIPESTATUS" in word for word in said):
             raise _Unclear
         return self._checked(1) if name == "false" else 0
 

@@ -6,6 +6,7 @@ on into a pipe) is `Opaque`, and is to be left alone. Nothing is expanded: `$NAM
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Literal
 
 from regraft.core.patterns import regex
@@ -36,9 +37,14 @@ _JOINED = regex(rb"\\\r?\n")
 
 def read_shell(text: bytes) -> Block | None:
     """The script's statements, or None where it cannot be read as one (or is larger than `LIMIT`, or nested too deep)."""
-    root = _parsed(text)
+    root = syntax_tree(text)
+    return None if root is None else block_of(root, len(text))
+
+
+def block_of(root: Any, length: int) -> Block | None:
+    """The statements of `syntax_tree(text)`, whose text has so many bytes; None where they are nested too deep."""
     try:
-        return None if root is None else _block(root.children, Span(0, len(text)), 0)
+        return _block(root.children, Span(0, length), 0)
     except _TooDeepError:
         return None
 
@@ -49,7 +55,7 @@ def command_texts(text: bytes, without: Sequence[Span] = ()) -> list[bytes] | No
     Taken from the parser's own tree, beside `read_shell`: the proof that an edit leaves the others as they were. What lies
     in one of the spans `without` (in order, apart) is left out.
     """
-    root = _parsed(text)
+    root = syntax_tree(text)
     if root is None:
         return None
     starts = [span.start for span in without]
@@ -76,14 +82,20 @@ class _TooDeepError(Exception):
     pass
 
 
-def _parsed(text: bytes) -> Any:
+def syntax_tree(text: bytes) -> Any:
+    """The root of tree-sitter's own tree; None for what cannot be read as a script, or is larger than `LIMIT`."""
+    if len(text) > LIMIT:
+        return None
+    root = _parser().parse(text).root_node
+    return None if root.has_error else root
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Any:
     from tree_sitter import Language, Parser  # noqa: PLC0415 - only what edits or judges scripts needs it
     from tree_sitter_bash import language  # noqa: PLC0415 - likewise
 
-    if len(text) > LIMIT:
-        return None
-    root = Parser(Language(language())).parse(text).root_node
-    return None if root.has_error else root
+    return Parser(Language(language()))
 
 
 def _span(node: Any) -> Span:
@@ -150,9 +162,7 @@ def _inside(node: Any, depth: int) -> Block:
 
 def _chain(node: Any, depth: int) -> Node:
     """A list is nested to the left, once for each operator."""
-    items: list[Node] = []
-    operators: list[Operator] = []
-    here = node
+    items, operators, here = [], [], node
     while here.type == "list":
         parts = [one for one in here.children if one.type != "comment"]
         left, operator, right = parts[0], parts[1], parts[-1]
@@ -247,12 +257,8 @@ def _test_words(node: Any) -> Iterator[Word]:
             yield from _test_words(one)
 
 
-_WORDS = frozenset(
-    {
-        *("word", "string", "raw_string", "concatenation", "simple_expansion", "expansion", "number"),
-        *("command_substitution", "extglob_pattern", "regex", "ansi_c_string", "translated_string"),
-    }
-)
+_EXPANSIONS = {"simple_expansion", "expansion", "command_substitution"}
+_WORDS = {"word", "string", "raw_string", "concatenation", "number", "extglob_pattern", "regex", "ansi_c_string", "translated_string", *_EXPANSIONS}  # fmt: skip
 
 
 def _assignment(node: Any) -> tuple[str, Word | None]:
@@ -293,7 +299,7 @@ def _for(node: Any, depth: int) -> Node:
 
 def _nested(node: Any, depth: int) -> Node:
     blocks: list[Block] = []
-    kind = {"while_statement": "while", "function_definition": "function"}.get(node.type, "case")
+    name, kind = "", {"while_statement": "while", "function_definition": "function"}.get(node.type, "case")
     for one in node.children:
         if one.type == "do_group" or (kind == "function" and one.type in ("compound_statement", "subshell")):
             blocks.append(_inside(one, depth))
@@ -302,4 +308,6 @@ def _nested(node: Any, depth: int) -> Node:
             blocks.append(_block(one.children[start + 1 :], Span(one.children[start].end_byte, one.end_byte), depth))
         elif kind == "while" and one.is_named and one.type != "comment":
             blocks.append(_block([one], _span(one), depth))
-    return Nested(_span(node), kind, tuple(blocks))
+        elif kind == "function" and one.type == "word":
+            name = one.text.decode("utf-8", "surrogateescape")
+    return Nested(_span(node), kind, tuple(blocks), name)

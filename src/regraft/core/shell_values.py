@@ -100,11 +100,12 @@ class For(Struct, frozen=True):
 
 
 class Nested(Struct, frozen=True):
-    """Anything else with statements in it: `while`, `case`, a function."""
+    """Anything else with statements in it: `while`, `case`, a function and its `name`."""
 
     span: Span
     kind: str
     blocks: tuple[Block, ...]
+    name: str = ""
 
 
 class Opaque(Struct, frozen=True):

@@ -4,6 +4,7 @@ upstreams/engine.git, trainer.git    what a forge would serve
 image/opt/venv                       the image's interpreter, a real virtual environment
 image/opt/stack/engine, trainer      what was baked in, installed from these checkouts
 bodies/                              what pull requests of the project say
+workflows/                           the shell that regraft takes the place of, as a workflow
 tinyrl/                              the project, with regraft.toml and the patch that it carries on engine
 """
 
@@ -78,6 +79,7 @@ def outline(root: Path, machine: Mapping[str, str]) -> World:
     make_trainer(world.git, root / "work/trainer", root / "upstreams/trainer.git")
     shutil.rmtree(root / "work")
     lay(root / "bodies", "bodies")
+    lay(root / "workflows", "workflows")
     begin(world.git, world.project, "Begin tinyrl", "backend", "project")
     return world
 

@@ -1,0 +1,99 @@
+"""An environment variable that a script reads and that nothing sets: the shell puts nothing in its place and goes on."""
+
+from collections.abc import Iterator
+
+from regraft.core.findings import Finding, Witness
+from regraft.core.patterns import regex
+from regraft.core.shell_variables import variables
+from regraft.core.spelling import distance
+from regraft.core.workflow_environment import Environment, environment, is_known, sourced, written_names
+from regraft.core.workflow_graph import Graph
+from regraft.core.workflow_rule import Rule
+from regraft.core.workflow_scripts import Script, scripts
+from regraft.core.workflow_values import Place
+
+NAME = "env-unset"
+
+_GUARD = regex(rb"(?m)^\s*set \+[a-z]*u|\bset -a\b|\bset -o allexport\b")
+_DIGITS = regex(r"[0-9]")
+
+
+def find(graph: Graph) -> Iterator[Finding]:
+    for script in scripts(graph):
+        if b"$" in script.data and script.job is not None and script.step is not None:
+            yield from _of(graph, script)
+
+
+def _of(graph: Graph, script: Script) -> Iterator[Finding]:
+    if _GUARD.search(script.data):
+        return
+    own = variables(script.root, script.data)
+    names = [(name, at) for name, at in own.reads if name not in own.sets and not is_known(name)]
+    if not names:
+        return
+    workflow = graph.repository.workflows[script.path]
+    assert script.job is not None  # `find` has looked
+    assert script.step is not None  # likewise
+    around = environment(graph, workflow, script.job, script.step)
+    names = [one for one in names if one[0] not in around.names]
+    if not names:
+        return
+    more, opens = sourced(graph, own.sources)
+    is_open = around.open or opens or own.open
+    said = set(more)
+    for name, at in names:
+        if name not in said:
+            said.add(name)
+            yield from _judge(script, (name, at), around, own.sets, is_open=is_open)
+
+
+def _judge(
+    script: Script, read: tuple[str, int], around: Environment, own: frozenset[str], *, is_open: bool
+) -> Iterator[Finding]:
+    name, at = read
+    place = script.place(at)
+    meant = _meant(name, [*around.names, *sorted(own)])
+    if meant is not None:
+        set_at = around.names.get(meant)
+        witnesses = (Witness(set_at.path, set_at.line, f"`{meant}` is set here"),) if set_at is not None else ()
+        message = f"nothing sets `{name}`, which is read here, but `{meant}` is set"
+        severity, fix = ("warning" if is_open else "error"), f"write `${meant}`"
+        yield Finding(NAME, severity, message, place.path, place.line, place.column, "medium", witnesses, fix)  # type: ignore[arg-type]  # one of the two words
+        return
+    if is_open:
+        return
+    later = _own_write(script, name)
+    if later is not None:
+        message = f"`{name}` is not set in this step: what is written to `GITHUB_ENV` is there for later steps"
+        witnesses = (Witness(later.path, later.line, f"`{name}` is written here"),)
+        fix = "set it in the script as well"
+        yield Finding(NAME, "warning", message, place.path, place.line, place.column, "high", witnesses, fix)
+        return
+    message = f"nothing sets `{name}`, which is read here: no `env`, no earlier step, not this script, not the runner"
+    fix = f"set it in `env`, or write `${{{name}:-}}` where it may be missing"
+    yield Finding(NAME, "warning", message, place.path, place.line, place.column, "medium", (), fix)
+
+
+def _meant(name: str, known: list[str]) -> str | None:
+    """The one that is set and that this is one or two letters off, or the same but for its case."""
+    if len(name) < 4:
+        return None
+    limit = 1 if len(name) < 8 else 2
+    best: tuple[int, str] | None = None
+    for one in known:
+        if len(one) < 4:
+            continue
+        off = 0 if one.lower() == name.lower() else distance(name, one, limit)
+        if off <= limit and _DIGITS.sub("", one) != _DIGITS.sub("", name) and (best is None or off < best[0]):
+            best = off, one
+    return best[1] if best is not None else None
+
+
+def _own_write(script: Script, name: str) -> Place | None:
+    value = script.value
+    if value is None or "GITHUB_ENV" not in value.text.value:
+        return None
+    return written_names(value)[0].get(name)
+
+
+RULE = Rule(NAME, "an environment variable that a script reads and nothing sets", find)

@@ -1,0 +1,91 @@
+"""A concurrency group in which any label cancels what runs: https://github.com/thunder-id/thunderid/pull/2423"""
+
+from collections.abc import Iterator
+
+from regraft.core.expression_cone import path_of
+from regraft.core.expression_text import value_parts
+from regraft.core.expression_tree import Expression, parts
+from regraft.core.findings import Finding, Severity, Witness
+from regraft.core.workflow_graph import Graph
+from regraft.core.workflow_rule import Rule
+from regraft.core.workflow_values import Data, Event, Text, Workflow
+
+NAME = "label-cancels-run"
+
+_LABELLED = frozenset({"labeled", "unlabeled"})
+_TELLS_APART = frozenset(
+    {
+        ("github", "event", "label", "name"),
+        ("github", "event", "label"),
+        ("github", "event", "action"),
+        ("github", "event"),
+        ("github", "run_id"),
+        ("github", "run_number"),
+        ("github",),
+    }
+)
+
+
+def find(graph: Graph) -> Iterator[Finding]:
+    for workflow in graph.repository.workflows.values():
+        event = next((one for one in workflow.events.values() if _mixes(one)), None)
+        group = workflow.data.get("concurrency", "group")
+        cancels = workflow.data.get("concurrency", "cancel-in-progress")
+        if event is None or group is None or cancels is None:
+            continue
+        if _text(cancels).strip().lower() != "true" or _tells_apart(_text(group)):
+            continue
+        asks = _asks_for_a_label(workflow)
+        severity: Severity = "error" if asks is not None else "warning"
+        message = (
+            "any label cancels what runs for the pull request: a label starts a run in the same concurrency group, and "
+            + (
+                "that run skips the jobs that ask for another label"
+                if asks is not None
+                else "the one before it is ended"
+            )
+        )
+        witnesses = (
+            Witness(event.place.path, event.place.line, "a label starts a run"),
+            Witness(cancels.place.path, cancels.place.line, "which cancels the one before it"),
+            *((asks,) if asks is not None else ()),
+        )
+        fix = "put what a label changes into the group (`github.event.label.name` where it is one of yours), or cancel for pushes only"
+        yield Finding(
+            NAME, severity, message, group.place.path, group.place.line, group.place.column, "high", witnesses, fix
+        )
+
+
+def _mixes(event: Event) -> bool:
+    """Whether labels and other things that happen to a pull request start it."""
+    types = set(event.types or ())
+    return event.name in ("pull_request", "pull_request_target") and bool(types & _LABELLED) and bool(types - _LABELLED)
+
+
+def _text(data: Data) -> str:
+    return data.value.value if isinstance(data.value, Text) else ""
+
+
+def _tells_apart(group: str) -> bool:
+    waiting: list[Expression] = [one.expression for one in value_parts(group) if one.expression is not None]
+    while waiting:
+        tree = waiting.pop()
+        path = path_of(tree)
+        if path is None:
+            waiting += parts(tree)
+        elif tuple(one.lower() for one in path) in _TELLS_APART:
+            return True
+    return False
+
+
+def _asks_for_a_label(workflow: Workflow) -> Witness | None:
+    """The condition by which a run for another label skips what it would have tested."""
+    for job in workflow.jobs.values():
+        condition = job.condition
+        if condition is not None and "github.event.label.name" in condition.text.value:
+            place = condition.text.place
+            return Witness(place.path, place.line, f"`{job.name}` runs for one label, and is skipped for another")
+    return None
+
+
+RULE = Rule(NAME, "a concurrency group in which any label cancels the tests that run", find)

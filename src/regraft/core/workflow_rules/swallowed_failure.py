@@ -1,0 +1,325 @@
+"""A command whose failure leaves its step green: https://github.com/radixark/miles/pull/2674
+
+What the shell does is found by running the script in thought with that command failing (`shell_failure.outcome`), under the
+options that are in force. What somebody seems to have meant is left alone: probes, `|| true`, conditions, `set +e`.
+"""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from regraft.core.findings import Confidence, Finding, Severity, Witness
+from regraft.core.patterns import regex
+from regraft.core.shell_failure import Shell, outcome
+from regraft.core.shell_kinds import is_build, kind, script_path, stripped
+from regraft.core.shell_places import Around, At, asks_for, commands_at, in_background, is_asked
+from regraft.core.shell_values import (
+    Block,
+    Chain,
+    Command,
+    Group,
+    Negated,
+    Nested,
+    Node,
+    Pipeline,
+    commands_of,
+    inside,
+)
+from regraft.core.workflow_graph import Graph
+from regraft.core.workflow_rule import Rule
+from regraft.core.workflow_run_files import run_files
+from regraft.core.workflow_scripts import Script, job_scripts, scripts
+
+NAME = "swallowed-failure"
+
+_OFF = regex(rb"(?m)^\s*set \+(?:[a-z]*e|o errexit)|\btrap\b.*\bERR\b")
+_PASSES_ON = frozenset(
+    {"tee", "cat", "ts", "sed", "tail", "head", "less", "uniq", "tr", "cut", "nl", "sort", "ansi2html", "stdbuf"}
+)
+_WORDS_ONLY = frozenset({"echo", "printf", "true", ":"})
+_LOOKS = frozenset({"grep", "egrep", "rg", "awk", "python", "python3", "jq", "test", "[", "[[", "perl", "node"})
+_ASKS = regex(r"(?:\$\(|`)\s*(git ls-remote|git fetch|curl|wget|gh)\b")
+_HANDED_ON = regex(r"\$\{?GITHUB_(?:OUTPUT|ENV)\b")
+_ASSIGNS = frozenset({"export", "local", "declare", "readonly", "typeset"})
+
+
+def find(graph: Graph) -> Iterator[Finding]:
+    for script in scripts(graph):
+        yield from _Judge(graph, script, ()).findings()
+    for file, runner, ran in run_files(graph):
+        line = runner.place(ran.word.span.start)
+        yield from _Judge(graph, file, (Witness(line.path, line.line, f"a step runs {file.path}"),)).findings()
+
+
+class _Judge:
+    def __init__(self, graph: Graph, script: Script, witnesses: tuple[Witness, ...]) -> None:
+        self.graph = graph
+        self.script = script
+        self.witnesses = witnesses
+        self.said: set[int] = set()
+
+    def findings(self) -> Iterator[Finding]:
+        if _OFF.search(self.script.data):
+            return
+        places = [one for one in commands_at(self.script.block) if not in_background(one)]
+        for one in places:
+            yield from self._asked(one)
+            yield from self._patch(one)
+        for one in places:
+            yield from self._swallowed(one)
+
+    def _swallowed(self, at: At) -> Iterator[Finding]:
+        pipe, chain = at.nearest(Pipeline), at.nearest(Chain)
+        in_pipe = isinstance(pipe, Around) and pipe.part < len(inside(pipe.node)) - 1
+        in_chain = chain is not None and chain.part < len(inside(chain.node)) - 1
+        in_function = any(isinstance(one.node, Nested) and one.node.kind == "function" for one in at.above)
+        if not (in_pipe or in_chain or in_function or not self.script.shell.errexit) or is_asked(at):
+            return
+        found = kind(at.command)
+        if found in ("probe", "harmless") or not self._goes_on(at.command, self.script.shell):
+            return
+        if in_pipe and pipe is not None and not self._goes_on(at.command, Shell(True, True)):
+            yield from self._pipe(at, pipe)
+        elif in_chain and chain is not None and self._goes_on(at.command, Shell(True, True)):
+            yield from self._chain(at, chain)
+        elif not self.script.shell.errexit and not in_chain:
+            yield from self._shell(at)
+
+    def _goes_on(self, command: Command, shell: Shell) -> bool:
+        return outcome(self.script.block, [command], shell)[0] == "goes-on"
+
+    def _pipe(self, at: At, pipe: Around) -> Iterator[Finding]:
+        items = inside(pipe.node)
+        after = list(items[pipe.part + 1 :])
+        tests = kind(at.command) == "tests"
+        is_program = script_path(stripped(at.command)) is not None
+        if not (tests or is_program) or not all(map(_passes_on, after)) or id(pipe.node) in self.said:
+            return
+        if self._looks_at(after, pipe.node.span.stop):
+            return
+        self.said.add(id(pipe.node))
+        last = after[-1]
+        name = last.name.rpartition("/")[2] if isinstance(last, Command) else "its last part"
+        text = self._text(at.command)
+        message = f"`{text}` can fail and nobody sees it: the status of the pipeline is that of `{name}`, as `pipefail` is not set"
+        fix = (
+            "write `shell: bash` at the step, or `set -o pipefail` before it"
+            if self.script.step
+            else "write `set -o pipefail` before it"
+        )
+        yield self._finding(at.command, "error" if tests else "warning", message, fix)
+
+    def _chain(self, at: At, chain: Around) -> Iterator[Finding]:
+        node = chain.node
+        assert isinstance(node, Chain)  # that is what was looked for
+        if id(node) in self.said or _begins_with_probe(node) or not all(one.text == "&&" for one in node.operators):
+            return
+        members = [one for item in node.items[:-1] for one in _firsts(item)]
+        kinds = [kind(one) for one in members]
+        if at.command not in members:
+            return
+        self.said.add(id(node))
+        later = [kind(one) for one in _firsts(node.items[-1])]
+        grave = [one for one, what in zip(members, kinds, strict=True) if what in ("tests", "ref", "apply")]
+        if not grave and "tests" in later:
+            grave = [one for one, what in zip(members, kinds, strict=True) if what == "install"]
+        mild = [
+            one
+            for one, what in zip(members, kinds, strict=True)
+            if what in ("install", "network")
+            or (what == "other" and one.name not in ("cd", "source", ".", "cp", "mv", "popd"))
+        ]
+        if not grave and not mild:
+            return
+        one = (grave or mild)[0]
+        message = f"`{self._text(one)}` can fail and {self.script.label} goes on: `-e` does not look at what stands left of `&&`"
+        fix = "write each command on a line of its own, or end the chain with `|| exit 1`"
+        yield self._finding(node, "error" if grave else "warning", message, fix, self._next(at, node))
+
+    def _shell(self, at: At) -> Iterator[Finding]:
+        if id(self.script) in self.said or kind(at.command) != "tests":
+            return
+        self.said.add(id(self.script))
+        words = stripped(at.command)
+        mild = is_build(words) or script_path(words) is not None
+        message = f"`{self._text(at.command)}` can fail and {self.script.label} goes on: this shell runs without `-e`"
+        fix = (
+            "write `shell: bash -el {0}`, or `set -e` at the top"
+            if self.script.step
+            else "write `set -eo pipefail` at the top"
+        )
+        yield self._finding(at.command, "warning" if mild else "error", message, fix, self._next(at, at.command))
+
+    def _patch(self, at: At) -> Iterator[Finding]:
+        """`git apply x || echo …`: an apply, or the checkout of a named ref, with words for its failure."""
+        chain = at.nearest(Chain)
+        if chain is None or not isinstance(chain.node, Chain) or chain.part >= len(chain.node.items) - 1:
+            return
+        node = chain.node
+        falls = next((i for i, one in enumerate(node.operators) if one.text == "||" and i >= chain.part), None)
+        if falls is None or _begins_with_probe(node) or at.above[-1].node is not node:
+            return
+        what = kind(at.command)
+        named = _named_ref(at.command)
+        if what != "apply" and not named:
+            return
+        rest = [one for item in node.items[falls + 1 :] for one in commands_of(item)]
+        if (
+            not rest
+            or any(one.name not in _WORDS_ONLY for one in rest)
+            or not self._goes_on(at.command, self.script.shell)
+        ):
+            return
+        if any(asks_for(one) for one in at.above if one.node is not node):
+            return
+        self.said.add(id(node))
+        forward = bool({"-N", "--forward"} & {one.text for one in at.command.words})
+        severity: Severity = "warning" if forward or named == "literal" else "error"
+        message = f"`{self._text(at.command)}` can fail and {self.script.label} goes on with what was there before"
+        yield self._finding(at.command, severity, message, "take the `||` away, or end it with `exit 1`")
+
+    def _asked(self, at: At) -> Iterator[Finding]:
+        """What a substitution asks elsewhere, in a command that does well whatever comes."""
+        command = at.command
+        if command.name in _ASSIGNS:
+            words = [(name, word) for name, word in command.assignments if word is not None]
+            said = "`" + command.name + "` does well whatever happens in it"
+        elif command.name in ("echo", "printf") and self._is_handed_on(at):
+            words = [("", word) for word in command.words[1:]]
+            said = f"`{command.name}` does well whatever happens in it"
+        else:
+            return
+        for name, word in words:
+            asks = _ASKS.search(word.text)
+            if asks is None or "||" in word.text or (name and self._is_looked_at(name, command.span.stop)):
+                continue
+            message = f"`{asks[1]}` can fail and {self.script.label} goes on without its answer: {said}"
+            yield self._finding(command, "warning", message, "assign it to a variable on a line of its own first")
+            return
+
+    def _is_handed_on(self, at: At) -> bool:
+        targets = [one.target for one in at.command.redirects]
+        targets += [
+            one
+            for place in at.above
+            if isinstance(place.node, Group)
+            for one in (r.target for r in place.node.redirects)
+        ]
+        return any(one is not None and _HANDED_ON.search(one.text) for one in targets)
+
+    def _is_looked_at(self, name: str, after: int) -> bool:
+        rest = self.script.data[after:].decode("utf-8", "replace")
+        return regex(rf"(?:\[\[?|\btest|-[nz])\s+[^\n]*\$\{{?{name}\b|\$\{{{name}:\?").search(rest) is not None
+
+    def _looks_at(self, after: list[Node], stop: int) -> bool:
+        """Whether something reads the log that `tee` writes."""
+        files = [
+            word.text.rpartition("/")[2]
+            for one in after
+            if isinstance(one, Command) and one.name == "tee"
+            for word in one.words[1:]
+            if not word.text.startswith("-")
+        ]
+        if not files:
+            return False
+        mine = [one for one in commands_of(self.script.block) if one.span.start >= stop]
+        if self.script.step is not None:
+            later = [
+                one
+                for one in job_scripts(self.graph, self.script.path, self.script.job)
+                if one.step and one.step.index > self.script.step.index
+            ]
+            mine += [one for script in later for one in commands_of(script.block)]
+        return any(
+            one.name.rpartition("/")[2] in _LOOKS and any(file in word.text for word in one.words for file in files)
+            for one in mine
+        )
+
+    def _text(self, command: Command) -> str:
+        return self.script.text(command.span.start, command.span.stop)
+
+    def _next(self, at: At, node: Node) -> tuple[Witness, ...]:
+        """The statement that is run all the same."""
+        for one in reversed(at.above):
+            if isinstance(one.node, Block) and one.part + 1 < len(one.node.items):
+                then = one.node.items[one.part + 1]
+                if then.span.start >= node.span.stop:
+                    place = self.script.place(then.span.start)
+                    text = self.script.text(then.span.start, min(then.span.stop, then.span.start + 60))
+                    return (Witness(place.path, place.line, f"then `{text.strip()}` runs, and its status counts"),)
+        return ()
+
+    def _finding(
+        self,
+        node: Node,
+        severity: Severity,
+        message: str,
+        fix: str,
+        witnesses: tuple[Witness, ...] = (),
+    ) -> Finding:
+        place = self.script.place(node.span.start)
+        confidence: Confidence = "high" if severity == "error" else "medium"
+        return Finding(
+            NAME,
+            severity,
+            message,
+            place.path,
+            place.line,
+            place.column,
+            confidence,
+            (*self.witnesses, *witnesses),
+            fix,
+        )
+
+
+def _begins_with_probe(chain: Chain) -> bool:
+    first = next(iter(_firsts(chain.items[0])), None)
+    return (
+        isinstance(chain.items[0], Negated | Group)
+        or first is None
+        or kind(first) == "probe"
+        or first.name in ("echo", "printf", "set")
+    )
+
+
+def _firsts(node: Node) -> Iterator[Command]:
+    """The commands of a part of a chain that are no chain of their own."""
+    if isinstance(node, Command):
+        yield node
+    elif isinstance(node, Pipeline):
+        yield from (one for one in node.items if isinstance(one, Command))
+    elif isinstance(node, Negated):
+        yield from _firsts(node.item)
+
+
+def _passes_on(node: Node) -> bool:
+    """Whether a part of a pipeline does well whatever it reads."""
+    if not isinstance(node, Command):
+        return False
+    words = stripped(node)
+    if not words:
+        return False
+    name = words[0].text.rpartition("/")[2]
+    return name in _PASSES_ON or (
+        name == "grep" and any(one.text.startswith("-") and "v" in one.text for one in words[1:3])
+    )
+
+
+def _named_ref(command: Command) -> Literal["", "literal", "given"]:
+    """Whether it checks out a ref: one that is given, or one that is written there."""
+    words = stripped(command)
+    if not words or words[0].text != "git":
+        return ""
+    rest = list(words[1:])
+    while rest and rest[0].text.startswith("-"):
+        del rest[: 2 if rest[0].text in ("-C", "-c") else 1]
+    if not rest or rest[0].text not in ("checkout", "switch"):
+        return ""
+    options = [one for one in rest[1:] if one.text.startswith("-")]
+    names = [one for one in rest[1:] if not one.text.startswith("-")]
+    new = any(one.text in ("-b", "-B", "-c", "-C", "--orphan", "--", "-p", "--ours", "--theirs") for one in options)
+    if new or len(names) != 1 or names[0].text in (".", "HEAD"):
+        return ""
+    return "literal" if names[0].plain else "given"
+
+
+RULE = Rule(NAME, "a command of a script whose failure does not fail the step", find)

@@ -1,0 +1,116 @@
+"""What is wrong in how a repository's workflows fit together: one graph of all of them, and every rule over it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from regraft.core.finding_baseline import FindingBaseline, freeze, without_frozen
+from regraft.core.finding_ignores import read_ignores, without_ignored
+from regraft.core.findings import Finding, Witness
+from regraft.core.workflow_graph import Graph
+from regraft.core.workflow_judge import reaching
+from regraft.core.workflow_rules import RULES
+from regraft.core.workflow_values import Problem
+from regraft.flows.ports import ListedFiles
+
+SHOWN = 12  # witnesses of who reaches a place
+_UNREADABLE = "workflow-unreadable"
+
+
+class Asked(Struct, frozen=True):
+    """`within` is a path of the repository ("" for all of it): only findings there are said. `others` are findings of zizmor."""
+
+    rules: frozenset[str]
+    within: str = ""
+    others: tuple[Finding, ...] = ()
+    baseline: FindingBaseline | None = None
+
+
+class WorkflowCheck(Struct, frozen=True):
+    """`texts` are the files that findings are in, by the path that they say; `rules` what each is about, by its id.
+
+    `baseline` would freeze all that was found, as a file.
+    """
+
+    findings: tuple[Finding, ...]
+    looked_at: dict[str, int]
+    texts: Mapping[str, bytes]
+    rules: Mapping[str, str]
+    baseline: bytes
+
+    @property
+    def failed(self) -> bool:
+        return any(one.severity == "error" for one in self.findings)
+
+
+def workflow_check(graph: Graph, files: ListedFiles, asked: Asked) -> WorkflowCheck:
+    """Run the rules that are asked for, and say what zizmor found together with who can reach it."""
+    repository = graph.repository
+    found = [_unreadable(one) for one in _problems(graph)]
+    for rule in RULES:
+        if rule.name in asked.rules:
+            found += rule.find(graph)
+    found += reached(graph, asked.others)
+    abouts = {rule.name: rule.about for rule in RULES} | {_UNREADABLE: "a workflow that GitHub cannot read"}
+    read_from = [*repository.workflows, *(one.path for one in repository.actions.values())]
+    texts = {path: repository.read(path) or b"" for path in {*read_from, *(one.path for one in found)}}
+    ignores = [one for path in read_from for one in read_ignores(path, texts[path])]
+    known = abouts | {one.rule: "" for one in asked.others}
+    left, ignored = without_ignored(found, ignores, known, asked.rules)
+    left = [one for one in left if _is_within(one.path, asked.within)]
+    new, gone = (tuple(left), 0) if asked.baseline is None else without_frozen(left, asked.baseline, texts)
+    looked_at = {
+        "workflows": len(repository.workflows),
+        "jobs": sum(len(one.jobs) for one in repository.workflows.values()),
+        "actions": len(repository.actions),
+        "rules": len(asked.rules),
+        "ignored": ignored,
+    }
+    if asked.baseline is not None:
+        looked_at |= {"frozen": len(left) - len(new), "frozen and not found any more": gone}
+    placed = tuple(_placed(one, files) for one in sorted(new, key=_order))
+    shown = {files.place(path): data for path, data in texts.items()}
+    return WorkflowCheck(placed, looked_at, shown, abouts, freeze(left, texts))
+
+
+def reached(graph: Graph, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """What another tool found, with the events and callers that reach its place."""
+    for one in findings:
+        path = next((path for path in graph.repository.workflows if f"/{one.path}".endswith(f"/{path}")), None)
+        yield one if path is None else _reached(graph, replace(one, path=path))
+
+
+def _is_within(path: str, folder: str) -> bool:
+    return not folder or path == folder or path.startswith(f"{folder}/")
+
+
+def _problems(graph: Graph) -> Iterable[Problem]:
+    for workflow in graph.repository.workflows.values():
+        yield from workflow.problems
+    for action in graph.repository.actions.values():
+        yield from action.problems
+
+
+def _unreadable(problem: Problem) -> Finding:
+    at = problem.place
+    return Finding(_UNREADABLE, "error", problem.message, at.path, at.line, at.column)
+
+
+def _order(finding: Finding) -> tuple[str, int, int, str]:
+    return finding.path, finding.line or 0, finding.column or 0, finding.rule
+
+
+def _placed(finding: Finding, files: ListedFiles) -> Finding:
+    witnesses = tuple(Witness(files.place(one.path), one.line, one.message) for one in finding.witnesses)
+    return replace(finding, path=files.place(finding.path), witnesses=witnesses)
+
+
+def _reached(graph: Graph, finding: Finding) -> Finding:
+    """With who reaches it; what nothing reaches is a note."""
+    scopes = tuple(reaching(graph, finding.path))
+    if not scopes and not graph.is_crowded(finding.path):
+        message = f"{finding.message} (no event and no caller starts this file)"
+        return replace(finding, severity="note", message=message)
+    known = [one for scope in scopes for one in scope.witnesses()]
+    return replace(finding, witnesses=(*finding.witnesses, *list(dict.fromkeys(known))[:SHOWN]))

@@ -1,0 +1,91 @@
+"""Inputs that are declared and that nothing reads."""
+
+from collections.abc import Callable
+
+import pytest
+
+RULE = "input-unread"
+
+DISPATCH = "on:\n  workflow_dispatch:\n    inputs:\n      target:\n        type: string\n"
+CALL = "on:\n  workflow_call:\n    inputs:\n      target:\n        type: string\n"
+READ = "${{ inputs.target }}"
+
+
+def workflow(on: str, line: str = "", more: str = "") -> str:
+    return f"{on}jobs:\n  a:\n    runs-on: x\n    steps:\n      - run: make {line}\n{more}"
+
+
+def action(line: str, using: str = "composite") -> str:
+    return f"inputs:\n  target: {{}}\nruns:\n  using: {using}\n  main: x.js\n  steps:\n    - run: make {line}\n      shell: bash\n"
+
+
+CALLER = "jobs:\n  a:\n    uses: ./.github/workflows/called.yml\n"
+
+
+@pytest.mark.parametrize(
+    ("texts", "severity", "line"),
+    [
+        ({"a.yml": workflow(DISPATCH)}, "warning", 4),
+        ({"a.yml": workflow(DISPATCH, "${{ inputs.targets }} ${{ env.target }}")}, "warning", 4),
+        ({"called.yml": workflow(CALL, "${{ github.event.inputs.target }}")}, "warning", 4),
+        ({"up/action.yml": action("$INPUT_TARGET")}, "warning", 2),
+        ({"a.yml": DISPATCH + CALLER, "called.yml": workflow("on: workflow_call\n", "$TARGET")}, "warning", 4),
+        ({"a.yml": workflow(DISPATCH.replace("target", "reason"))}, "note", 4),
+        ({"a.yml": workflow(DISPATCH.replace("type: string", "description: 'deprecated, does nothing'"))}, "note", 4),
+    ],
+    ids=[
+        "dispatch",
+        "others-read",
+        "call-is-no-event-input",
+        "action",
+        "not-passed-on",
+        "said-to-people",
+        "deprecated",
+    ],
+)
+def test_an_input_that_nothing_reads_is_found(found: Callable, texts: dict, severity: str, line: int) -> None:
+    assert [(one.severity, one.line) for one in found(texts, RULE)] == [(severity, line)]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {"a.yml": workflow(DISPATCH, READ)},
+        {"a.yml": workflow(DISPATCH, "${{ github.event.inputs.target }}")},
+        {"a.yml": workflow(DISPATCH, "${{ toJSON(inputs) }}")},
+        {"a.yml": workflow(DISPATCH, "${{ inputs[matrix.x] }}")},
+        {"a.yml": workflow(DISPATCH, "'${{ toJSON(github) }}'")},
+        {"a.yml": workflow(DISPATCH, "'${{ toJSON(github.event) }}'")},
+        {"a.yml": workflow(DISPATCH, "; jq .inputs.target $GITHUB_EVENT_PATH")},
+        {"a.yml": workflow(DISPATCH, "; python tools/read.py"), "tools/read.py": "open(os.environ['GITHUB_EVENT_PATH'])"},
+        {"a.yml": workflow(DISPATCH, "; cd tools; python -m pkg.read"), "tools/pkg/read.py": "import pkg.event\n", "tools/pkg/event.py": "os.environ['GITHUB_EVENT_PATH']"},
+        {"a.yml": workflow(DISPATCH, "", "      - uses: actions/github-script@v7\n        with: {script: 'context.payload.inputs.target'}\n")},
+        {"a.yml": DISPATCH + CALLER, "called.yml": workflow("on: workflow_call\n", "${{ github.event.inputs.target }}")},
+        {"a.yml": workflow(DISPATCH + "run-name: for ${{ inputs.target }}\n")},
+        {"a.yml": workflow(DISPATCH + "concurrency: ${{ inputs.target }}\n")},
+        {"a.yml": workflow(DISPATCH, "${{ inputs..x }}")},
+        {"called.yml": workflow(CALL, READ)},
+        {"up/action.yml": action(READ)},
+        {"up/action.yml": action("", "node20")},
+        {"up/action.yml": "inputs:\n  target: {}\noutputs:\n  o:\n    value: ${{ inputs.target }}\nruns:\n  using: composite\n  steps: []\n"},
+    ],
+    ids=[
+        *("read", "event", "whole", "index", "github", "github-event", "event-file", "program", "module", "script-action"),
+        *("called", "run-name", "concurrency", "unparsed", "call", "action", "node", "output-of-action"),
+    ],
+)  # fmt: skip
+def test_an_input_that_is_read_or_may_be_is_not_a_finding(found: Callable, texts: dict) -> None:
+    assert [one for one in found(texts, RULE) if one.rule == RULE] == []
+
+
+def test_an_input_that_several_declare_and_none_reads_says_how_many(found: Callable) -> None:
+    texts = {f"{name}.yml": workflow(DISPATCH) for name in "abc"} | {"d.yml": workflow(DISPATCH, READ)}
+    some = found(texts, RULE)
+    assert [one.path[-5:] for one in some] == ["a.yml", "b.yml", "c.yml"]
+    assert all("3 workflows" in one.message for one in some)
+
+
+def test_who_passes_it_for_nothing_is_a_witness(found: Callable) -> None:
+    texts = {"a.yml": f"on: push\n{CALLER}    with: {{target: b}}\n", "called.yml": workflow(CALL)}
+    (one,) = found(texts, RULE)
+    assert [(w.path[-5:], w.line) for w in one.witnesses] == [("a.yml", 5)]

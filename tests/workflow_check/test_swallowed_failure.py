@@ -1,0 +1,142 @@
+"""Scripts whose failing commands leave the step green, and neighbours that somebody meant."""
+
+from collections.abc import Callable
+from textwrap import indent
+
+import pytest
+
+RULE = "swallowed-failure"
+
+
+def repository(script: str, shell: str = "", **files: str) -> dict[str, str]:
+    step = f"      - run: |\n{indent(script, ' ' * 10)}\n" + (f"        shell: {shell}\n" if shell else "")
+    text = f"on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v4\n{step}"
+    return {"ci.yml": text, **files}
+
+
+ERRORS = {
+    "a chain in the middle": "cd /opt/up\ngit fetch origin && git checkout $REF && pip install -e .\necho done",
+    "a chain in the middle of a branch": 'if [ -n "$REF" ]; then\n  git fetch origin "$REF" && git checkout FETCH_HEAD\n  pip install -e .\nfi',
+    "a chain in a function": 'use() {\n  git fetch origin "$1" && git checkout FETCH_HEAD\n  echo on "$1"\n}\nuse main',
+    "a build before its tests": "make all && make check\necho done",
+    "a chain in a loop": "for d in a b; do\n  git checkout v1 && git apply x.patch\n  echo $d\ndone",
+    "tests into tee": "pytest -x tests | tee log.txt",
+    "tests into tee, with words before": "cd tests\nPYTHONPATH=. timeout 600 python3 -m pytest -q 2>&1 | tee ../log.txt\nls",
+    "a build into a filter": "make -j8 2>&1 | grep -v warning",
+    "a script of tests into tee": "bash scripts/run_tests.sh 2>&1 | tee out.txt",
+    "tests of cargo into tee": "cargo test --all | tee out.txt",
+    "npm test into cat": "npm test | cat",
+    "tests in a container into tee": "docker exec ci bash -lc 'cd /x && pytest tests' | tee log",
+    "a patch that may not apply, with words": "git apply fix.patch || echo 'already there'\nmake",
+    "a patch that may not apply": "git apply fix.patch || true",
+    "a patch in a group": 'patch -p1 < fix.patch || { echo "no"; }\nls',
+    "a named ref that may not be there": 'git checkout "$REF" || echo "no such ref"\nls',
+    "a named ref of an expression": "git checkout ${{ inputs.ref }} || true\nls",
+}
+WARNINGS = {
+    "an update before an install": "apt-get update && apt-get install -y x\nls",
+    "an export of what was asked": "export SHA=$(git ls-remote origin main)\necho $SHA",
+    "a local of what was asked": "f() {\n  local sha=$(curl -fsS https://example.com/x)\n  echo $sha\n}\nf",
+    "an output of what was asked": 'echo "sha=$(gh api repos/o/r/commits/main --jq .sha)" >> $GITHUB_OUTPUT',
+    "outputs in a group": '{\n  echo "sha=$(git ls-remote origin main | cut -f1)"\n} >> "$GITHUB_OUTPUT"',
+    "a program into tee": "python bench.py | tee log",
+}
+SILENT = {
+    "a chain at the end": "cd x\ngit fetch origin && git checkout $REF && pip install -e .",
+    "a chain that ends the step": "git fetch origin && git checkout $REF || exit 1\necho done",
+    "a chain that begins with a probe": '[ -n "$REF" ] && git checkout "$REF"\necho done',
+    "an option probe": 'test "$A" = b && ARGS="$ARGS -x" && make x\npytest',
+    "a chain that begins with grep": "grep -q x file && git checkout y && make\necho done",
+    "a chain that begins with command -v": "command -v ccache && make setup && make x\necho done",
+    "a chain that begins with git": "git diff --quiet && git checkout x && make\necho done",
+    "a chain that begins with a negated probe": "! git rev-parse --verify x && git checkout y && make\necho done",
+    "a chain in a condition": "if git fetch origin && git checkout $REF; then\n  echo yes\nelse\n  exit 1\nfi\necho done",
+    "a chain that is handled": "git fetch origin && git checkout $REF || { echo no; exit 1; }\necho done",
+    "a chain in a subshell": "(cd x && git checkout $REF && make)\necho done",
+    "a chain whose status is asked": "set +e\ngit fetch && git checkout $REF && make\nrc=$?\nif [ $rc -ne 0 ]; then exit 1; fi",
+    "words before an exit": 'echo "::error::no" && exit 1\nmake',
+    "small steps": "mkdir -p build && cd build\ncmake ..",
+    "pipefail": "set -o pipefail\npytest | tee log",
+    "all options": "set -euxo pipefail\npytest | tee log\necho done",
+    "the status of a part": "pytest | tee log\nexit ${PIPESTATUS[0]}",
+    "the status of a part, later": "pytest | tee log\nrc=${PIPESTATUS[0]}\necho $rc\ntest $rc -eq 0",
+    "tests in a substitution": "N=$(pytest --collect-only -q | tail -1)\necho $N",
+    "a list of tests": "pytest --collect-only -q | head\nctest -N | tail -1\nmake -n | head",
+    "a version": "pytest --version | head -1",
+    "a consumer that judges": "go test -json ./... | tparse -all",
+    "words into tests": "echo y | make install",
+    "a log that is looked at": "pytest | tee log\nif grep -q FAILED log; then exit 1; fi",
+    "a log that is looked at in the end": "pytest | tee log\n! grep -q FAILED log",
+    "a plain true": "pytest flaky || true\ndocker rm -f x || true",
+    "an apply that is reversed": "git apply -R fix.patch || true\ngit am --abort || true",
+    "a patch that is asked about": "git apply --check fix.patch && git apply fix.patch || echo there",
+    "a patch with another way": "git apply fix.patch || git apply --3way fix.patch",
+    "a ref with another way": "git checkout $REF || git checkout main",
+    "a file from git": "git checkout -- file.txt || true",
+    "a plain assignment": "SHA=$(git ls-remote origin main)\necho $SHA",
+    "an export that is looked at": 'export SHA=$(git ls-remote origin main)\n[ -n "$SHA" ] || exit 1',
+    "an export of what is here": "export SHA=$(git rev-parse HEAD)",
+    "words to the log": 'echo "now $(curl -s https://example.com)"',
+    "the background": "make serve | tee log &\nsleep 1\npytest",
+    "a function that nobody calls": "f() {\n  pytest | tee log\n}\necho",
+    "all in a row": "git fetch origin\ngit checkout $REF\npip install -e .\npytest",
+    "a here-document": "cat <<'EOF' > run.sh\ngit fetch && git checkout x && make\nls\nEOF\nls",
+    "off, and asked": "set +e\npytest a\nfirst=$?\npytest b\nsecond=$?\nexit $((first + second))",
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors(name: str, found: Callable) -> None:
+    assert [one.severity for one in found(repository(ERRORS[name]), RULE)] == ["error"]
+
+
+@pytest.mark.parametrize("name", WARNINGS)
+def test_warnings(name: str, found: Callable) -> None:
+    assert [one.severity for one in found(repository(WARNINGS[name]), RULE)] == ["warning"]
+
+
+@pytest.mark.parametrize("name", SILENT)
+def test_what_is_meant(name: str, found: Callable) -> None:
+    assert [(one.line, one.message) for one in found(repository(SILENT[name]), RULE)] == []
+
+
+def test_shell_bash_has_pipefail(found: Callable) -> None:
+    assert found(repository("pytest | tee log", "bash"), RULE) == []
+    assert [one.severity for one in found(repository("pytest | tee log", "sh"), RULE)] == ["error"]
+
+
+def test_a_shell_that_stops_at_nothing(found: Callable) -> None:
+    script = "pytest tests/a\npytest tests/b"
+    (one,) = found(repository(script, "bash -l {0}"), RULE)
+    assert (one.severity, one.line) == ("error", 8)
+    assert found(repository(script, "bash -el {0}"), RULE) == []
+    assert found(repository("pip list\npytest tests/a", "bash -l {0}"), RULE) == []
+    assert found(repository("set -e\npytest tests/a\npytest tests/b", "bash {0}"), RULE) == []
+
+
+def test_a_script_of_the_repository(found: Callable) -> None:
+    fails = "#!/bin/bash\npytest tests/a\necho done\n"
+    (one,) = found(repository("./ci/x.sh", **{"ci/x.sh": fails}), RULE)
+    assert (one.path, one.line, one.severity) == ("ci/x.sh", 2, "error")
+    assert any(two.path == ".github/workflows/ci.yml" for two in one.witnesses)
+    assert found(repository("bash -e ci/x.sh", **{"ci/x.sh": fails}), RULE) == []
+    assert found(repository("bash ci/x.sh", **{"ci/x.sh": f"set -e\n{fails}"}), RULE) == []
+
+
+def test_the_place_and_the_words(found: Callable) -> None:
+    (one,) = found(repository(ERRORS["a chain in the middle"]), RULE)
+    assert (one.path, one.line, one.column) == (".github/workflows/ci.yml", 9, 11)
+    assert "`git fetch origin`" in one.message
+    assert one.fix is not None
+    assert [two.line for two in one.witnesses] == [10]
+
+
+def test_one_finding_for_one_chain(found: Callable) -> None:
+    script = "git fetch && git checkout $A && pip install x | tee log\nls"
+    assert len(found(repository(script), RULE)) == 1
+
+
+def test_a_matrix_that_runs_a_script_once(found: Callable) -> None:
+    files = {"ci/x.sh": "pytest | tee log\n"}
+    text = repository("bash ci/x.sh\nbash ci/x.sh", **files)
+    assert len(found(text, RULE)) == 1

@@ -1,0 +1,125 @@
+"""The three properties of a workflow that overrides a dependency: red on the scripts that people have, green on a right one."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from regraft.workflow_override import (
+    MISSING,
+    Override,
+    World,
+    check_named_ref_is_checked_out,
+    check_unnamed_is_untouched,
+    check_unresolvable_ref_fails,
+)
+from regraft.workflow_testing import Runs
+
+PATCH = """\
+--- a/src/engine.py
++++ b/src/engine.py
+@@ -3,3 +3,3 @@
+ before
+-theirs
++ours
+ after
+"""
+OTHER = """\
+--- a/src/engine.py
++++ b/src/engine.py
+@@ -5,2 +5,3 @@
+ after
++added
+ last
+"""
+RIGHT = """
+if [ -n "$REF" ]; then
+  cd /opt/stack/engine
+  git fetch --quiet https://github.com/acme/engine "$REF"
+  git checkout --quiet --force FETCH_HEAD
+  for patch in one two; do git apply "$GITHUB_WORKSPACE/patches/$patch.patch"; done
+  python -m pip install -e . --no-deps
+fi
+"""
+SWALLOWED = """
+if [ -n "$REF" ]; then
+  cd /opt/stack/engine
+  git fetch --quiet https://github.com/acme/engine "$REF" && git checkout --quiet --force FETCH_HEAD && echo replaced
+  python -m pip install -e . --no-deps
+fi
+"""
+UNPATCHED = RIGHT.replace("one two", "one")
+MOVES_ALL = "git -C /opt/stack/trainer pull --quiet origin main\n" + RIGHT
+DEFAULT_MAIN = RIGHT.replace('if [ -n "$REF" ]; then', "REF=${REF:-main}\nif true; then")
+
+
+@pytest.fixture
+def world(project: Callable[..., Runs], tmp_path: Path) -> Callable[[str], World]:
+    def make(script: str) -> World:
+        lines = "\n".join(f"          {line}" for line in script.strip().split("\n"))
+        text = f"""\
+on: {{workflow_dispatch: {{inputs: {{engine-ref: {{default: ""}}}}}}}}
+jobs:
+  test:
+    runs-on: x
+    container: acme/image
+    steps:
+      - uses: actions/checkout@v4
+      - id: override
+        env: {{REF: "${{{{ inputs.engine-ref }}}}"}}
+        run: |
+{lines}
+"""
+        runs = project(
+            "", {".github/workflows/tests.yml": text, "patches/one.patch": PATCH, "patches/two.patch": OTHER}
+        )
+        override = Override(
+            "tests.yml",
+            "test",
+            "acme/engine",
+            "/opt/stack/engine",
+            lambda ref: {"inputs": {"engine-ref": ref}},
+            forms=("{branch}", "refs/pull/{pull}/head", "{commit}"),
+            patches=("patches/one.patch", "patches/two.patch"),
+            others={"/opt/stack/trainer": "acme/trainer"},
+        )
+        return World(override, runs, tmp_path / "images")
+
+    return make
+
+
+def named(world: World) -> None:
+    for ref, commit in world.forms():
+        check_named_ref_is_checked_out(world, ref, commit)
+
+
+def test_a_right_script_has_all_three(world: Callable[[str], World]) -> None:
+    made = world(RIGHT)
+    check_unresolvable_ref_fails(made, MISSING)
+    named(made)
+    check_unnamed_is_untouched(made)
+
+
+def test_a_chain_that_swallows_a_mistyped_branch_is_found(world: Callable[[str], World]) -> None:
+    with pytest.raises(AssertionError, match="the job is a success with the image's own copy in place"):
+        check_unresolvable_ref_fails(world(SWALLOWED), MISSING)
+
+
+def test_a_patch_that_is_not_replayed_is_found(world: Callable[[str], World]) -> None:
+    with pytest.raises(AssertionError, match=r"patches/two\.patch is not in the checkout of 'regraft-topic'"):
+        named(world(UNPATCHED))
+
+
+def test_a_script_that_takes_another_commit_is_found(world: Callable[[str], World]) -> None:
+    with pytest.raises(AssertionError, match="and the checkout is at"):
+        named(world(RIGHT.replace('engine "$REF"', "engine main")))
+
+
+def test_a_script_that_moves_what_nobody_named_is_found(world: Callable[[str], World]) -> None:
+    with pytest.raises(AssertionError, match="/opt/stack/trainer was not named, and is not as it was"):
+        named(world(MOVES_ALL))
+
+
+def test_a_default_that_moves_the_unnamed_dependency_is_found(world: Callable[[str], World]) -> None:
+    with pytest.raises(AssertionError, match="the dependency was not named, and is not as it was"):
+        check_unnamed_is_untouched(world(DEFAULT_MAIN))
