@@ -81,6 +81,32 @@ def test_a_twin_function_that_always_had_the_line_is_no_proof_once_the_other_one
     assert (row["state"], row["culprit"]["subject"]) == ("already-there", "Take the fix (#7)")
 
 
+LONG = "def {}(x):\n    a = open(x)\n    b = read(a)\n    c = parse(b)\n    d = use(c)\n    e = close(d)\n    return e\n\n\n"
+SHORT = "def two(x):\n    return other(x)\n\n\n"
+
+
+@pytest.mark.parametrize("plain", [False, True], ids=["with its base", "without names"])
+@pytest.mark.parametrize("steps", [1, 2], ids=["in one commit", "rewritten, then fixed"])
+def test_the_same_fix_of_the_first_of_two_equal_functions_is_no_proof_once_the_second_was_rewritten(
+    lab: Any, steps: int, *, plain: bool
+) -> None:
+    """The patch is about the second one. The commit even has the patch-id of the patch, which leaves line numbers out."""
+    one, two = LONG.format("one"), LONG.format("two")
+    check = ("    c = parse(b)\n", "    c = parse(b)\n    check(c)\n")
+    base = HEAD + one + HEAD + two + TAIL
+    lab.upstream.commit({"f.py": base}, "Begin")
+    patch = lab.diff({"f.py": base}, {"f.py": HEAD + one + HEAD + two.replace(*check) + TAIL})
+    lab.carry({"p/a.patch": without_names(patch) if plain else patch})
+    assert lab.row("status")["state"] == "applies"
+    if steps == 2:
+        lab.upstream.commit({"f.py": HEAD + one + HEAD + SHORT + TAIL}, "Rewrite two")
+    lab.upstream.commit({"f.py": HEAD + one.replace(*check) + HEAD + SHORT + TAIL}, "Fix one")
+    row = lab.row("status")
+    assert (row["state"], row["action"] == "drop") == ("conflict", False)
+    assert "another place than the patch's own" in row["reason"]
+    assert "already-there" not in [turn["after"] for turn in lab.json("history", "--last", "9")[0]["turns"]]
+
+
 def test_a_line_taken_out_of_one_function_and_put_into_another_was_taken_back(lab: Any) -> None:
     between = "".join(f"# between {number}\n" for number in range(12))
     f, g = (f"def {name}(x):\n    y = load_{name}(x)\n    z = use(y)\n    return z\n" for name in "fg")

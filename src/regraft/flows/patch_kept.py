@@ -11,11 +11,13 @@ from contextlib import suppress
 import msgspec
 from msgspec import Struct
 
+from regraft.core.content_state import LEAST_DIGITS
 from regraft.core.file_state import FileVerdict
 from regraft.core.history_walk import Moment
 from regraft.core.hunk_places import places, sides
 from regraft.core.hunk_state import HunkVerdict
 from regraft.core.landed import Mark, followed, mark, mark_made
+from regraft.core.own_place import ELSEWHERE, made_on, new_lines, stands_in_own_place
 from regraft.core.patch_history import Version
 from regraft.core.patch_id import file_patch_id, landed_hunks
 from regraft.core.patch_memo import Recall
@@ -92,6 +94,8 @@ class _Section(Struct):
                 now, before = (_standing(hunks_of[number - 1], oid, self.source) for oid in (held.oid, without[number]))
                 if 0 < now <= before:
                     doubted[number] = DOUBT.format(came[number])
+                elif not self._own(index, number, held.oid):
+                    doubted[number] = ELSEWHERE
                 else:
                     proved.add(number)
             if doubted:
@@ -163,7 +167,38 @@ class _Section(Struct):
         hunks = landed_hunks(self.section, before, after)
         if hunks is None:
             others.add(old, new)
+        places = enumerate(hunks or (), 1)
+        if not all(self._own(index, number, new.oid, hunk.new_start - 1) for number, hunk in places):
+            return ()
         return tuple(mark_made(hunk, after) for hunk in hunks or ())
+
+    def _own(self, index: int, number: int, oid: str, line: int | None = None) -> bool:
+        """Whether a hunk's result stands in its own place in that blob (at that line, from 0), which came in with version `index`.
+
+        Taken for granted where no version is known that has the hunk's old side at its own line.
+        """
+        hunk = self.section.hunks[number - 1] if self.section.hunks else None
+        base, now = self._base(index, number, hunk) if hunk else None, self.source.blob(oid)
+        if hunk is None or base is None or now is None:
+            return True
+        lines = new_lines(hunk, now) if line is None else [line]
+        return not lines or stands_in_own_place(
+            hunk, base, now, lines
+        )  # none: later patches of the series are there on top
+
+    def _base(self, index: int, number: int, hunk: Hunk) -> bytes | None:
+        """A version with the hunk's old side at its own line: the one that the patch names, else the last before `index`."""
+        name = self.section.old_oid or ""
+        named = self.source.blob_named(name) if len(name) >= LEAST_DIGITS and name.strip("0") else None
+        if named is not None and made_on(hunk, named):
+            return named
+        for older in range(index + 1, len(self.versions)):
+            verdict, held = self._verdict(older), self._held(older)
+            one = verdict.hunks[number - 1] if verdict and len(verdict.hunks) >= number else None
+            if held is not None and one is not None and one.state == "applies" and one.offset == 0:
+                content = self.source.blob(held.oid)
+                return content if content is not None and made_on(hunk, content) else None
+        return None
 
     def _verdict(self, index: int) -> FileVerdict | None:
         files = self.mended[index][self.patch].files
