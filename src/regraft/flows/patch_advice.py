@@ -17,9 +17,10 @@ from regraft.core.versions import is_same
 from regraft.flows.patch_built import Built, Elsewhere
 from regraft.flows.patch_judging import Case, Judging, Progress, read_series
 from regraft.flows.patch_left import stopped_without
+from regraft.flows.patch_moves import moves
 from regraft.flows.patch_refers import dead, never_there, refer
 from regraft.flows.patch_remarks import remarks
-from regraft.flows.patch_renew import Renewed, broken_before, moves, renew
+from regraft.flows.patch_renew import Renewed, broken_before, renew
 from regraft.flows.patch_trials import fits_after, fits_without, lines_elsewhere, other_place
 
 FITS: tuple[PatchState, ...] = ("applies", "already-there")
