@@ -198,8 +198,16 @@ def test_landed_and_edited_beside_is_still_there() -> None:
 
 def test_a_patch_that_deletes_what_never_existed_is_not_there() -> None:
     patch = diff({"gone": b"x\n", "f": PLAIN}, {"f": PLAIN})
-    assert states(judge({"f": PLAIN}, patch)) == ["conflict"]
-    assert states(judge({"f": PLAIN}, patch, bases=[{"gone": b"x\n"}])) == ["already-there"]
+    never = judge({"f": PLAIN}, patch)
+    assert (states(never), "nothing shows that it ever was" in reason(never)) == (["conflict"], True)
+
+
+def test_a_file_that_is_gone_is_no_proof_that_it_was_deleted_and_not_moved() -> None:
+    """It may be `other` now, with an edit; a tree alone cannot tell."""
+    patch = diff({"gone": PLAIN} | KEPT, KEPT)
+    for now in (KEPT, {"other": text(_3="edited")} | KEPT):
+        verdict = judge(now, patch, bases=[{"gone": PLAIN}])
+        assert (states(verdict), "no tree tells whether" in reason(verdict)) == (["conflict"], True)
 
 
 # ---- what people reported

@@ -4,15 +4,12 @@ What came in once and was never taken back is there, where the lines beside it m
 there as often before the commit that made it look so, is another one's: a twin function of which only the other was rewritten.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 
-import msgspec
 from msgspec import Struct
 
 from regraft.core.content_state import LEAST_DIGITS
-from regraft.core.file_state import FileVerdict
+from regraft.core.file_state import UNSHOWN, UNTOLD, FileVerdict
 from regraft.core.history_walk import Moment
 from regraft.core.hunk_places import places, sides
 from regraft.core.hunk_state import HunkVerdict
@@ -24,12 +21,13 @@ from regraft.core.patch_memo import Recall
 from regraft.core.patch_text import Hunk, PatchText, Section, Substitution
 from regraft.core.patch_verdict import PatchVerdict, folded
 from regraft.core.plan import PatchState
+from regraft.flows.patch_others import OtherChanges
+from regraft.flows.patch_went import RENAMED, Went
 from regraft.flows.ports import HistorySource
 
 REASON = "it came in with {}, and nothing has taken it back since, though the lines beside it moved on"
 SAME = "{} made the same change to it (patch-id {}), and nothing has taken it back since"
 BEFORE = "the history before"
-PAIRS = 10_000  # of one section, that are remembered
 DOUBT = "its result stood there before {} changed the file"
 
 Verdicts = list[tuple[PatchVerdict, ...]]
@@ -52,6 +50,10 @@ def kept(  # noqa: PLR0913, PLR0917 - once, in `patch_history.walk`
                 one.doubt()
             if section.kind in ("edit", "rename") and _worth(number, place, mended):
                 one.follow()
+            if section.kind == "delete":
+                one.deleted()
+            if section.kind == "rename" and not (section.changes_content or section.changes_mode):
+                one.renamed()
             if one.alone and _in_conflict(number, place, mended):
                 one.made()
     return mended
@@ -122,6 +124,42 @@ class _Section(Struct):
             else:
                 marks = ()
 
+    def deleted(self) -> None:
+        """Takes a deletion for there where a commit took the file away and put its lines nowhere else."""
+        told: tuple[bool, str] | None = None
+        for index in range(len(self.versions) - 1, -1, -1):  # oldest first
+            verdict, held, by, old = (
+                self._verdict(index),
+                self._held(index),
+                self.versions[index].by,
+                self._held(index + 1),
+            )
+            untold = held is None and verdict is not None and verdict.reason == UNTOLD
+            if held is not None:
+                told = None
+            elif old is not None and by is not None:
+                told = Went(self.source, self.recall, self.engine).told(by, self.section.path, old) if untold else None
+            if untold and told is not None:
+                hunks = self.section.hunks if told[0] else ()
+                there = tuple(HunkVerdict(number, one.line, "already-there") for number, one in enumerate(hunks, 1))
+                state: PatchState = "already-there" if told[0] else "conflict"
+                self._replace(index, FileVerdict(self.section.path, state, told[1], there))
+
+    def renamed(self) -> None:
+        """Takes a rename without a change for there where a commit moved the very content."""
+        reason: str | None = None
+        for index in range(len(self.versions) - 1, -1, -1):  # oldest first
+            verdict, by = self._verdict(index), self.versions[index].by
+            new, old = self._held(index), self._held(index, self.section.old_path)
+            was = self._held(index + 1, self.section.old_path)
+            if old is not None or new is None:
+                reason = None
+            elif was is not None and by is not None:
+                moved = was == new and self._held(index + 1) != new
+                reason = RENAMED.format(by.called) if moved else None
+            if reason and verdict is not None and UNSHOWN in (verdict.reason or ""):
+                self._replace(index, FileVerdict(self.section.path, "already-there", reason))
+
     @property
     def alone(self) -> bool:
         """Whether it is an edit, and the patch says nothing else of the file."""
@@ -133,7 +171,7 @@ class _Section(Struct):
         That finds what no version shows: a hunk that only removes lines, one that came in with other white space.
         """
         marks: tuple[Mark | None, ...] = ()
-        reason, others = "", _Others(self.section, self.recall, self.engine)
+        reason, others = "", OtherChanges(self.section, self.recall, self.engine)
         for index in range(len(self.versions) - 1, -1, -1):  # oldest first
             verdict, held, by = self._verdict(index), self._held(index), self.versions[index].by
             if verdict is None or held is None or verdict.state not in ("conflict", "partial", "already-there"):
@@ -154,7 +192,7 @@ class _Section(Struct):
                 self._replace(index, better)
         others.keep()
 
-    def _made_by(self, index: int, others: "_Others") -> tuple[Mark | None, ...]:
+    def _made_by(self, index: int, others: OtherChanges) -> tuple[Mark | None, ...]:
         """A mark for each hunk, where the commit behind a version made them all and did nothing else to the file."""
         new, old = self._held(index), self._held(index + 1)
         if new is None or old is None or {new.mode[:3], old.mode[:3]} != {"100"}:
@@ -204,54 +242,16 @@ class _Section(Struct):
         files = self.mended[index][self.patch].files
         return files[self.place] if files else None
 
-    def _held(self, index: int) -> Version | None:
+    def _held(self, index: int, path: bytes | None = None) -> Version | None:
         if index >= len(self.versions):
             return None
-        return self.versions[index].view.get(self.section.path)
+        return self.versions[index].view.get(self.section.path if path is None else path)
 
     def _replace(self, index: int, verdict: FileVerdict) -> None:
         row = self.mended[index]
         files = row[self.patch].files
         changed = (*files[: self.place], verdict, *files[self.place + 1 :])
         self.mended[index] = (*row[: self.patch], folded(changed, self.text), *row[self.patch + 1 :])
-
-
-class _Others(Struct):
-    """Pairs of versions of a file between which another change was made than a section's: those need not be read again."""
-
-    section: Section
-    recall: Recall | None
-    engine: bytes
-    _key: bytes = b""
-    _pairs: set[bytes] | None = None
-    _fresh: bool = False
-
-    def has(self, old: Version, new: Version) -> bool:
-        return _pair(old, new) in self._known()
-
-    def add(self, old: Version, new: Version) -> None:
-        self._known().add(_pair(old, new))
-        self._fresh = True
-
-    def keep(self) -> None:
-        if self.recall is not None and self._fresh and len(self._known()) <= PAIRS:
-            self.recall.put(self._key, msgspec.msgpack.encode(sorted(self._known())))
-
-    def _known(self) -> set[bytes]:
-        if self._pairs is None:
-            self._pairs = set()
-            if self.recall is not None:
-                said = self.engine + msgspec.msgpack.encode(self.section)
-                self._key = hashlib.sha256(b"made\0" + said).digest()
-                data = self.recall.get(self._key)
-                with suppress(msgspec.DecodeError):
-                    self._pairs = msgspec.msgpack.decode(data, type=set[bytes]) if data is not None else set()
-        return self._pairs
-
-
-def _pair(old: Version, new: Version) -> bytes:
-    """Twelve bytes of each name: a forged collision could hide a proof, and never make one."""
-    return bytes.fromhex(old.oid[:24] + new.oid[:24])
 
 
 def _standing(hunk: Hunk | Substitution, oid: str | None, source: HistorySource) -> int:
