@@ -282,3 +282,32 @@ def test_the_same_change_within_a_merge_is_that_commits(lab: Any, lines: Lines) 
     lab.upstream.commit({"a.py": after}, "Merge side (#9)", parents=(main, side))
     row = lab.row("status")
     assert (row["state"], row["culprit"]["commit"], row["culprit"]["pull"]) == ("already-there", side, 9)
+
+
+@pytest.fixture
+def added(lab: Any, lines: Lines) -> Any:
+    """A patch that adds a file. Upstream took it."""
+    lab.upstream.commit({"k": "1\n"}, "Begin")
+    lab.carry({"p.patch": lab.diff({"k": "1\n"}, {"n.py": lines()})})
+    lab.fix = lab.upstream.commit({"n.py": lines()}, "Take it (#5)")
+    return lab
+
+
+def test_a_file_that_the_patch_adds_is_there_after_lines_were_put_behind_its_own(added: Any, lines: Lines) -> None:
+    added.upstream.commit({"n.py": lines() + "def more():\n    pass\n"}, "Append (#6)")
+    row = added.row("status")
+    assert (row["state"], row["action"], row["culprit"]["commit"]) == ("already-there", "drop", added.fix)
+    assert f"it came in with {added.fix[:12]}, and nothing has taken it back" in row["reason"]
+
+
+@pytest.mark.parametrize("now", [{"l9": "nine"}, {"l40": ""}], ids=["a line rewritten", "the last line emptied"])
+def test_a_file_that_the_patch_adds_is_a_conflict_once_its_own_lines_were_changed(
+    added: Any, lines: Lines, now: dict[str, str]
+) -> None:
+    added.upstream.commit({"n.py": lines(**now)}, "Change it (#6)")
+    before = added.fix[:12]
+    row = added.row("why", "p.patch")
+    assert (row["state"], row["action"]) == ("conflict", "pin")
+    said = added.run("why", "p.patch")[1]
+    assert f"it was there already up to {before}" in said
+    assert "it fitted up to" not in said

@@ -48,7 +48,7 @@ def kept(  # noqa: PLR0913, PLR0917 - once, in `patch_history.walk`
             one = _Section(number, place, text, section, versions, mended, source, recall, engine)
             if section.kind == "edit" and (section.hunks or section.substitutions):
                 one.doubt()
-            if section.kind in ("edit", "rename") and _worth(number, place, mended):
+            if section.kind in ("edit", "rename", "create") and _worth(number, place, mended):
                 one.follow()
             if section.kind == "delete":
                 one.deleted()
@@ -106,7 +106,7 @@ class _Section(Struct):
     def follow(self) -> None:
         """Takes hunks for there that came in whole, and whose lines nothing has touched since."""
         marks: tuple[Mark | None, ...] = ()
-        origin = ""
+        origin = mode = ""
         for index in range(len(self.versions) - 1, -1, -1):  # oldest first
             verdict, held, by = self._verdict(index), self._held(index), self.versions[index].by
             if verdict is None or held is None:
@@ -114,10 +114,12 @@ class _Section(Struct):
             elif verdict.state == "already-there":
                 content = self.source.blob(held.oid)
                 marks = tuple(mark(hunk, content) for hunk in self.section.hunks) if content is not None else ()
-                origin = by.called if by is not None else BEFORE
+                origin, mode = by.called if by is not None else BEFORE, held.mode
             elif marks and verdict.state in ("conflict", "partial"):
                 content = self.source.blob(held.oid)
                 marks = tuple(followed(one, content) if one is not None else None for one in marks)
+                if self.section.kind == "create":
+                    verdict = _as_hunks(verdict, self.section) if held.mode == mode else verdict
                 better = _with_marks(verdict, marks, REASON.format(origin))
                 if better is not None:
                     self._replace(index, better)
@@ -296,6 +298,12 @@ def _in_conflict(number: int, place: int, verdicts: Verdicts) -> bool:
     """Whether the file's change neither applies nor is there in some version."""
     states = (patches[number].files[place].state for patches in verdicts if patches[number].files)
     return any(state in ("conflict", "partial") for state in states)
+
+
+def _as_hunks(verdict: FileVerdict, section: Section) -> FileVerdict:
+    """A new file that exists with other content is judged as a whole; here as hunks that may have stayed in it."""
+    hunks = tuple(HunkVerdict(number, one.line, "conflict") for number, one in enumerate(section.hunks, 1))
+    return FileVerdict(verdict.path, verdict.state, verdict.reason, hunks)
 
 
 def _with_marks(verdict: FileVerdict, marks: Sequence[Mark | None], reason: str) -> FileVerdict | None:
