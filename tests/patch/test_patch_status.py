@@ -1,5 +1,6 @@
 """`regraft patch status`: what it says of each carried patch at each ref, and what it advises."""
 
+import base64
 import json
 import subprocess
 from collections.abc import Callable
@@ -486,3 +487,13 @@ def _checkout(lab: Any, files: dict[str, str]) -> Path:
     for name, text in files.items():
         (folder / name).write_text(text)
     return folder
+
+
+def test_a_mail_in_base64_holds_no_diff_for_git_and_its_decoding_is_offered(lab: Any, lines: Lines) -> None:
+    lab.upstream.commit({"a.py": lines()})
+    diff = lab.diff({"a.py": lines()}, {"a.py": lines(l20="x")})
+    head = "From: A <a@example.org>\nSubject: [PATCH] X\nContent-Transfer-Encoding: base64\n\n"
+    lab.carry({"p.patch": head + base64.encodebytes(diff.encode()).decode()})
+    row = lab.row("status")
+    assert (row["state"], row["action"]) == ("unreadable", "by-hand")
+    assert "a mechanical repair would do: the body of the mail, which is base64, is decoded" in row["reason"]
