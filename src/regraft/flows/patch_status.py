@@ -117,6 +117,7 @@ def _row(case: Case, index: int, adviser: Adviser, ports: Ports) -> Row:
         case.history.reaches,
         case.called(case.commit) if case.upstream.releases else None,
         case.history.cut,
+        case.history.lacks,
     )
 
 
