@@ -20,6 +20,14 @@ RENAME = b"diff --git a/f b/e\nsimilarity index 90%\nrename from f\nrename to e\
 CREATE = b"diff --git a/n b/n\nnew file mode 100755\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+new\n"
 DELETE = b"diff --git a/g b/g\ndeleted file mode 100644\n--- a/g\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n"
 COPY = b"diff --git a/f b/c\nsimilarity index 90%\ncopy from f\ncopy to c\n--- a/f\n+++ b/c\n" + HUNK
+SUBMODULE = (
+    GIT
+    + b"index 1111111..2222222 160000\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-Subproject commit %s\n+Subproject commit %s\n"
+    % (
+        b"1" * 40,
+        b"2" * 40,
+    )
+)
 MODE = GIT + b"old mode 100644\nnew mode 100755\n"
 
 Tree = dict[str, bytes | tuple[str, bytes]]
@@ -149,7 +157,9 @@ CASES = [
     Case("another copy", COPY, {"f": LINES, "c": LINES}, "conflict", "as a copy"),
     Case("described as a change, and new", b"--- a/n\n+++ b/n\n@@ -0,0 +1 @@\n+a\n", {}, "target-gone", "probably a new file"),
     Case("a type that changes", GIT + b"old mode 100644\nnew mode 120000\n" + EDIT, {"f": LINES}, "conflict", "the type of a file"),
-    Case("a submodule", GIT + b"index 1111111..2222222 160000\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-Subproject commit %s\n+Subproject commit %s\n" % (b"1" * 40, b"2" * 40), {"f": ("160000", b"1" * 40)}, "applies"),
+    Case("a submodule that is there", SUBMODULE, {"f": ("160000", b"2" * 40)}, "already-there"),
+    Case("a submodule at another commit", SUBMODULE, {"f": ("160000", b"3" * 40)}, "conflict", "does not fit"),
+    Case("a submodule", SUBMODULE, {"f": ("160000", b"1" * 40)}, "applies"),
 ]  # fmt: skip
 
 

@@ -210,6 +210,14 @@ def test_a_file_that_is_gone_is_no_proof_that_it_was_deleted_and_not_moved() -> 
         assert (states(verdict), "no tree tells whether" in reason(verdict)) == (["conflict"], True)
 
 
+def test_a_change_that_a_patch_makes_twice_is_a_conflict_and_not_there() -> None:
+    """Git refuses the second one. Nothing of it is upstream."""
+    patch = diff({"f": PLAIN}, {"f": TEN})
+    verdict = judge({"f": PLAIN}, patch + patch)
+    assert (states(verdict), "makes the same change" in reason(verdict)) == (["conflict"], True)
+    assert states(judge({"f": TEN}, patch + patch)) == ["already-there"]
+
+
 # ---- what people reported
 
 
