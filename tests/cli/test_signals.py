@@ -48,6 +48,30 @@ def test_a_signal_leaves_neither_a_token_nor_a_process(number: signal.Signals, c
     assert [*scratch.iterdir()] == []
 
 
+AT_IMPORT = """
+import os, signal, sys
+from regraft.cli.main import main
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+sys.exit(main(["check"]))
+"""
+
+
+@pytest.mark.parametrize("module", ["msgspec", "regraft.cli.boundary", "regraft.cli.check"])
+def test_an_interrupt_while_python_imports_is_no_traceback(module: str, tmp_path: Path) -> None:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    argv = [sys.executable, "-c", AT_IMPORT, module]
+    done = subprocess.run(argv, cwd=tmp_path, env=environment, capture_output=True, check=False)
+    assert done.returncode == 130
+    assert done.stderr.endswith(b"interrupted\n")
+    assert b"Traceback" not in done.stderr
+
+
 def test_the_first_signal_interrupts_and_the_others_wait(capfd: pytest.CaptureFixture[str]) -> None:
     signals = Signals()
     with pytest.raises(KeyboardInterrupt):

@@ -20,6 +20,14 @@ RENAME = b"diff --git a/f b/e\nsimilarity index 90%\nrename from f\nrename to e\
 CREATE = b"diff --git a/n b/n\nnew file mode 100755\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+new\n"
 DELETE = b"diff --git a/g b/g\ndeleted file mode 100644\n--- a/g\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n"
 COPY = b"diff --git a/f b/c\nsimilarity index 90%\ncopy from f\ncopy to c\n--- a/f\n+++ b/c\n" + HUNK
+SUBMODULE = (
+    GIT
+    + b"index 1111111..2222222 160000\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-Subproject commit %s\n+Subproject commit %s\n"
+    % (
+        b"1" * 40,
+        b"2" * 40,
+    )
+)
 MODE = GIT + b"old mode 100644\nnew mode 100755\n"
 
 Tree = dict[str, bytes | tuple[str, bytes]]
@@ -133,7 +141,7 @@ CASES = [
     Case("a new file below a file", CREATE.replace(b"a/n", b"a/f/n").replace(b"b/n", b"b/f/n"), {"f": b""}, "conflict", "f is a file now"),
     Case("a deletion", DELETE, {"g": b"a\nb\n"}, "applies", None, {b"g": None}),
     Case("a deletion of more", DELETE, {"g": b"a\nb\nc\n"}, "conflict", "the patch deletes it, and its content is another"),
-    Case("a deletion that landed", DELETE, {}, "already-there", bases=(b"a\nb\n",)),
+    Case("a deletion of what is gone", DELETE, {}, "conflict", "no tree tells whether it was deleted or moved", bases=(b"a\nb\n",)),
     Case("a deletion of what never existed", DELETE, {}, "conflict", "nothing shows that it ever was"),
     Case("a deletion of what moved", DELETE, {"moved": b"a\nb\n"}, "conflict", "its content stands at moved"),
     Case("a deletion of a link now", DELETE, {"g": ("120000", b"x")}, "target-gone", "symbolic link now, to x"),
@@ -142,13 +150,16 @@ CASES = [
     Case("a rename that landed", RENAME + b"--- a/f\n+++ b/e\n" + HUNK, {"e": CHANGED}, "already-there"),
     Case("a rename without its change", RENAME + b"--- a/f\n+++ b/e\n" + HUNK, {"e": LINES}, "partial", "content is still to be changed"),
     Case("a rename from what is gone", RENAME, {"x": b""}, "target-gone", "is not there"),
+    Case("a rename from what is gone to what exists", RENAME, {"e": b"quite another\n"}, "target-gone", "nothing shows that it is the same file"),
     Case("a rename to what exists", RENAME, {"f": LINES, "e": LINES}, "conflict", "both the old name and the new one exist"),
     Case("a copy", COPY, {"f": LINES}, "applies", None, {b"c": Made("100644", CHANGED)}),
     Case("the same copy", COPY, {"f": LINES, "c": CHANGED}, "already-there"),
     Case("another copy", COPY, {"f": LINES, "c": LINES}, "conflict", "as a copy"),
     Case("described as a change, and new", b"--- a/n\n+++ b/n\n@@ -0,0 +1 @@\n+a\n", {}, "target-gone", "probably a new file"),
     Case("a type that changes", GIT + b"old mode 100644\nnew mode 120000\n" + EDIT, {"f": LINES}, "conflict", "the type of a file"),
-    Case("a submodule", GIT + b"index 1111111..2222222 160000\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-Subproject commit %s\n+Subproject commit %s\n" % (b"1" * 40, b"2" * 40), {"f": ("160000", b"1" * 40)}, "applies"),
+    Case("a submodule that is there", SUBMODULE, {"f": ("160000", b"2" * 40)}, "already-there"),
+    Case("a submodule at another commit", SUBMODULE, {"f": ("160000", b"3" * 40)}, "conflict", "does not fit"),
+    Case("a submodule", SUBMODULE, {"f": ("160000", b"1" * 40)}, "applies"),
 ]  # fmt: skip
 
 

@@ -247,3 +247,36 @@ def test_the_very_file_that_it_was_made_on_is_no_proof_whatever_stands_in_it(*, 
     verdict = judge_hunks(TEN, hunks(PLAIN, TEN), base=base)
     assert states(verdict) == ["conflict"]
     assert verdict.hunks[0].reason == "its result stood there before the patch was made"
+
+
+def function(name: str, *body: str) -> bytes:
+    return "".join(f"{line}\n" for line in (f"def {name}(x):", *(f"    {one}" for one in body), "", "")).encode()
+
+
+LOAD = ("a = open(x)", "b = read(a)", "c = parse(b)", "d = use(c)", "e = close(d)", "return e")
+CHECKED = (*LOAD[:3], "check(c)", *LOAD[3:])
+
+
+@pytest.mark.parametrize(
+    ("now", "state"),
+    [
+        (function("one", *CHECKED) + PLAIN + function("two", "return other(x)"), "conflict"),
+        (function("one", *CHECKED) + PLAIN, "conflict"),
+        (function("one", *CHECKED), "conflict"),
+        (function("one", "return other(x)") + PLAIN + function("two", *CHECKED), "already-there"),
+        (function("two", *CHECKED) + PLAIN + function("one", "pass"), "already-there"),
+        (function("one", *CHECKED) + PLAIN + function("two", *CHECKED), "already-there"),
+        (PLAIN + function("one", "pass") + PLAIN + function("two", "log(x)", *CHECKED), "already-there"),
+    ],
+    ids=["rewritten", "taken out", "all but the first", "its own", "its own, moved", "both", "its own, edited above"],
+)
+def test_of_two_equal_functions_only_the_patch_s_own_counts_where_its_other_side_is_gone(
+    now: bytes, state: str
+) -> None:
+    """Upstream fixed one and did something else to the other: the result stands there, with all of its context."""
+    old = function("one", *LOAD) + PLAIN + function("two", *LOAD)
+    new = function("one", *LOAD) + PLAIN + function("two", *CHECKED)
+    verdict = judge_hunks(now, hunks(old, new), base=old)
+    assert verdict.state == state
+    if state == "conflict":
+        assert "another place than the patch's own" in str(verdict.hunks[0].reason)

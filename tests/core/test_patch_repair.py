@@ -1,5 +1,8 @@
 """What is offered for a damaged patch file, and what is not."""
 
+import base64
+import quopri
+
 import pytest
 
 from regraft.core.patch_repair import Repair, readable, repair
@@ -77,4 +80,42 @@ def test_a_mail_keeps_its_signature() -> None:
     ],
 )
 def test_what_is_whole_or_not_plain_is_left_alone(data: bytes) -> None:
+    assert repair(data) is None
+
+
+HEAD = b"From 1111111 Mon Sep 17 00:00:00 2001\nFrom: A <a@example.org>\nSubject: [PATCH] B\n"
+TOLD = b"Content-Transfer-Encoding: %b\nMIME-Version: 1.0\n\n"
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_the_body_of_a_mail_in_base64_is_decoded(end: bytes) -> None:
+    """`git am` reads such a mail, and `git apply` finds no patch in it."""
+    body = base64.encodebytes(b"Why.\n---\n" + GOOD)
+    text, what = offered((HEAD + TOLD % b"base64" + body).replace(b"\n", end))
+    assert what == ("the body of the mail, which is base64, is decoded",)
+    assert text.replace(b"\r", b"") == HEAD + b"MIME-Version: 1.0\n\nWhy.\n---\n" + GOOD
+
+
+def test_so_is_one_that_is_quoted_printable() -> None:
+    patch = GOOD.replace(b"+B", b"+" + b"B" * 90)
+    body = quopri.encodestring(patch)
+    assert b"=\n" in body
+    text, what = offered(HEAD + TOLD % b"quoted-printable" + body)
+    assert (text, what) == (
+        HEAD + b"MIME-Version: 1.0\n\n" + patch,
+        ("the body of the mail, which is quoted-printable, is decoded",),
+    )
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        HEAD + TOLD % b"base64" + b"no base64 at all!\n",
+        HEAD + TOLD % b"base64" + base64.encodebytes(b"no patch\n"),
+        (HEAD + TOLD % b"base64" + base64.encodebytes(GOOD)) * 2,
+        b"Content-Transfer-Encoding: base64\n\n" + base64.encodebytes(GOOD),
+    ],
+    ids=["damaged", "no patch", "two mails", "no mail"],
+)
+def test_what_holds_no_patch_then_is_offered_nothing(data: bytes) -> None:
     assert repair(data) is None

@@ -198,8 +198,24 @@ def test_landed_and_edited_beside_is_still_there() -> None:
 
 def test_a_patch_that_deletes_what_never_existed_is_not_there() -> None:
     patch = diff({"gone": b"x\n", "f": PLAIN}, {"f": PLAIN})
-    assert states(judge({"f": PLAIN}, patch)) == ["conflict"]
-    assert states(judge({"f": PLAIN}, patch, bases=[{"gone": b"x\n"}])) == ["already-there"]
+    never = judge({"f": PLAIN}, patch)
+    assert (states(never), "nothing shows that it ever was" in reason(never)) == (["conflict"], True)
+
+
+def test_a_file_that_is_gone_is_no_proof_that_it_was_deleted_and_not_moved() -> None:
+    """It may be `other` now, with an edit; a tree alone cannot tell."""
+    patch = diff({"gone": PLAIN} | KEPT, KEPT)
+    for now in (KEPT, {"other": text(_3="edited")} | KEPT):
+        verdict = judge(now, patch, bases=[{"gone": PLAIN}])
+        assert (states(verdict), "no tree tells whether" in reason(verdict)) == (["conflict"], True)
+
+
+def test_a_change_that_a_patch_makes_twice_is_a_conflict_and_not_there() -> None:
+    """Git refuses the second one. Nothing of it is upstream."""
+    patch = diff({"f": PLAIN}, {"f": TEN})
+    verdict = judge({"f": PLAIN}, patch + patch)
+    assert (states(verdict), "makes the same change" in reason(verdict)) == (["conflict"], True)
+    assert states(judge({"f": TEN}, patch + patch)) == ["already-there"]
 
 
 # ---- what people reported

@@ -200,8 +200,15 @@ CASES = [
     Case("a larger change", {"f": PLAIN}, {"f": CHANGED}, {"f": lines((10, "ten"), (25, "more"))}, "already-there"),
     Case("the same new file", {}, {"n": b"n\n"}, {"n": b"n\n"}, "already-there"),
     Case("the same new binary", {}, {"n": PNG}, {"n": PNG}, "already-there"),
-    Case("deleted, and nowhere else", {"f": PLAIN, "g": b"g\n"}, {"g": b"g\n"}, {"g": b"g\n"}, "already-there"),
-    Case("an empty file deleted", {"e": b"", "g": b""}, {"g": b""}, {"g": b""}, "already-there"),
+    Case(
+        "deleted, or moved and edited",
+        {"f": PLAIN, "g": b"g\n"},
+        {"g": b"g\n"},
+        {"g": b"g\n"},
+        "conflict",
+        ("no tree tells",),
+    ),
+    Case("an empty file deleted", {"e": b"", "g": b""}, {"g": b""}, {"g": b""}, "conflict", ("no tree tells",)),
     Case("the mode", {"f": PLAIN}, {"f": ("100755", PLAIN)}, {"f": ("100755", PLAIN)}, "already-there"),
     Case("the rename", {"f": PLAIN}, {"e": CHANGED}, {"e": CHANGED}, "already-there"),
     Case("the binary change", {"i": PNG}, {"i": PNG2}, {"i": PNG2}, "already-there"),
@@ -760,7 +767,8 @@ def test_a_plain_diff_that_makes_and_takes_away_files(upstream: Upstream, tmp_pa
         ).stdout
         assert b"19" in patch
         assert state(upstream.judge({"gone": b"x\n", "same": b"s\n"}, patch)) == "applies"
-        assert state(upstream.judge({"made": b"m\n", "same": b"s\n"}, patch)) == "already-there"
+        landed = upstream.judge({"made": b"m\n", "same": b"s\n"}, patch)
+        assert (state(landed), "gone: it is not there, and no tree tells" in reason(landed)) == ("conflict", True)
 
 
 def test_the_authors_scratch_folder_in_the_headers(upstream: Upstream) -> None:
@@ -990,7 +998,7 @@ def test_no_single_line_can_be_lost_without_a_word(upstream: Upstream, tmp_path:
     assert applied > 0
 
 
-def test_what_was_deleted_upstream_is_proved_by_the_file_that_the_patch_names(
+def test_what_was_taken_out_upstream_is_proved_by_the_file_that_the_patch_names(
     upstream: Upstream, tmp_path: Path
 ) -> None:
     """A shallow store holds neither the deleted file nor the lines that were taken out: their names are enough to fetch them."""
@@ -1012,5 +1020,8 @@ def test_what_was_deleted_upstream_is_proved_by_the_file_that_the_patch_names(
     without = judge(commit, files, ObjectStore(upstream.git, path), fetch)
     assert state(without) == "conflict"
     assert "2 of the files that it was made on could not be had, and might show more" in reason(without)
-    assert state(judge(commit, files, ObjectStore(upstream.git, path), fetch)) == "already-there"
+    with_both = judge(commit, files, ObjectStore(upstream.git, path), fetch)
+    assert "g: it is not there, and no tree tells whether it was deleted" in reason(with_both)
+    assert "could not be had" not in reason(with_both)
+    assert "f: " not in reason(with_both)  # the lines are proved to be gone
     assert calls == [3, 2]

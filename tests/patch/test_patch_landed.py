@@ -81,6 +81,32 @@ def test_a_twin_function_that_always_had_the_line_is_no_proof_once_the_other_one
     assert (row["state"], row["culprit"]["subject"]) == ("already-there", "Take the fix (#7)")
 
 
+LONG = "def {}(x):\n    a = open(x)\n    b = read(a)\n    c = parse(b)\n    d = use(c)\n    e = close(d)\n    return e\n\n\n"
+SHORT = "def two(x):\n    return other(x)\n\n\n"
+
+
+@pytest.mark.parametrize("plain", [False, True], ids=["with its base", "without names"])
+@pytest.mark.parametrize("steps", [1, 2], ids=["in one commit", "rewritten, then fixed"])
+def test_the_same_fix_of_the_first_of_two_equal_functions_is_no_proof_once_the_second_was_rewritten(
+    lab: Any, steps: int, *, plain: bool
+) -> None:
+    """The patch is about the second one. The commit even has the patch-id of the patch, which leaves line numbers out."""
+    one, two = LONG.format("one"), LONG.format("two")
+    check = ("    c = parse(b)\n", "    c = parse(b)\n    check(c)\n")
+    base = HEAD + one + HEAD + two + TAIL
+    lab.upstream.commit({"f.py": base}, "Begin")
+    patch = lab.diff({"f.py": base}, {"f.py": HEAD + one + HEAD + two.replace(*check) + TAIL})
+    lab.carry({"p/a.patch": without_names(patch) if plain else patch})
+    assert lab.row("status")["state"] == "applies"
+    if steps == 2:
+        lab.upstream.commit({"f.py": HEAD + one + HEAD + SHORT + TAIL}, "Rewrite two")
+    lab.upstream.commit({"f.py": HEAD + one.replace(*check) + HEAD + SHORT + TAIL}, "Fix one")
+    row = lab.row("status")
+    assert (row["state"], row["action"] == "drop") == ("conflict", False)
+    assert "another place than the patch's own" in row["reason"]
+    assert "already-there" not in [turn["after"] for turn in lab.json("history", "--last", "9")[0]["turns"]]
+
+
 def test_a_line_taken_out_of_one_function_and_put_into_another_was_taken_back(lab: Any) -> None:
     between = "".join(f"# between {number}\n" for number in range(12))
     f, g = (f"def {name}(x):\n    y = load_{name}(x)\n    z = use(y)\n    return z\n" for name in "fg")
@@ -256,3 +282,32 @@ def test_the_same_change_within_a_merge_is_that_commits(lab: Any, lines: Lines) 
     lab.upstream.commit({"a.py": after}, "Merge side (#9)", parents=(main, side))
     row = lab.row("status")
     assert (row["state"], row["culprit"]["commit"], row["culprit"]["pull"]) == ("already-there", side, 9)
+
+
+@pytest.fixture
+def added(lab: Any, lines: Lines) -> Any:
+    """A patch that adds a file. Upstream took it."""
+    lab.upstream.commit({"k": "1\n"}, "Begin")
+    lab.carry({"p.patch": lab.diff({"k": "1\n"}, {"n.py": lines()})})
+    lab.fix = lab.upstream.commit({"n.py": lines()}, "Take it (#5)")
+    return lab
+
+
+def test_a_file_that_the_patch_adds_is_there_after_lines_were_put_behind_its_own(added: Any, lines: Lines) -> None:
+    added.upstream.commit({"n.py": lines() + "def more():\n    pass\n"}, "Append (#6)")
+    row = added.row("status")
+    assert (row["state"], row["action"], row["culprit"]["commit"]) == ("already-there", "drop", added.fix)
+    assert f"it came in with {added.fix[:12]}, and nothing has taken it back" in row["reason"]
+
+
+@pytest.mark.parametrize("now", [{"l9": "nine"}, {"l40": ""}], ids=["a line rewritten", "the last line emptied"])
+def test_a_file_that_the_patch_adds_is_a_conflict_once_its_own_lines_were_changed(
+    added: Any, lines: Lines, now: dict[str, str]
+) -> None:
+    added.upstream.commit({"n.py": lines(**now)}, "Change it (#6)")
+    before = added.fix[:12]
+    row = added.row("why", "p.patch")
+    assert (row["state"], row["action"]) == ("conflict", "pin")
+    said = added.run("why", "p.patch")[1]
+    assert f"it was there already up to {before}" in said
+    assert "it fitted up to" not in said

@@ -293,3 +293,28 @@ def test_a_new_name_takes_the_place_of_the_old_one_and_of_nothing_else(
     assert made[0] == f"diff --git a/{new} b/{new}"
     assert [line.rstrip("\t") for line in made[2:4]] == [f"--- a/{new}", f"+++ b/{new}"]
     assert lab.row("status")["state"] == "applies"
+
+
+@pytest.mark.parametrize("head", ["", "# the other\n"])
+def test_a_file_that_went_to_two_places_at_once_is_followed_to_neither(lab: Any, lines: Lines, head: str) -> None:
+    """Two copies, equal or nearly so: the change would go into one of them, and the other would be forgotten."""
+    lab.upstream.commit({"lanes.py": lines(), "b.py": "b\n"}, "Begin")
+    lab.carry({"p.patch": lab.diff({"lanes.py": lines()}, {"lanes.py": lines(l20="x")})})
+    copies = {"one/lanes_one.py": lines(), "two/lanes_two.py": head + lines()}
+    lab.upstream.commit({"lanes.py": None, **copies}, "One for each")
+    before = (lab.project / "p.patch").read_bytes()
+    code, out, _ = lab.run("refresh", "p.patch")
+    assert code == 1
+    assert "it went to one/lanes_one.py, two/lanes_two.py, and the hunks fit each: decide which the patch is for" in out
+    assert (lab.project / "p.patch").read_bytes() == before
+    row = lab.row("why", "p.patch")
+    assert row["action"] == "by-hand"
+    assert all(f"+++ b/{path}" in row["grounds"][0] for path in copies)
+
+
+def test_a_copy_that_stood_there_before_the_move_is_no_second_place(lab: Any, lines: Lines) -> None:
+    lab.upstream.commit({"lanes.py": lines(), "old/lanes.py": lines()}, "Begin")
+    lab.carry({"p.patch": lab.diff({"lanes.py": lines()}, {"lanes.py": lines(l20="x")})})
+    lab.upstream.commit({"lanes.py": None, "new/lanes.py": lines()}, "Move it")
+    assert lab.run("refresh", "p.patch")[0] == 0
+    assert "+++ b/new/lanes.py" in (lab.project / "p.patch").read_text()

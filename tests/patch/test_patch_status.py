@@ -1,6 +1,8 @@
 """`regraft patch status`: what it says of each carried patch at each ref, and what it advises."""
 
+import base64
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -340,14 +342,15 @@ def test_the_note_about_fuzz_reads_the_options_and_stands_where_machines_read_it
     )
     row = three.row("why", "lost.patch")
     notes = [one["message"] for one in row["notes"] if one["code"] == "runs-patch"]
-    said = [line for line in three.run("status")[1].splitlines() if "runs `patch`" in line]
+    said = [line for line in three.run("status")[1].splitlines() if "runs `patch`, which leaves" in line]
     assert len(notes) == len(said) == (count is not None)
     assert all(f"leaves out up to {count} of context" in one for one in (*notes, *said))
 
 
 def test_what_fuzz_would_do_is_named(lab: Any, lines: Lines) -> None:
     """https://github.com/landley/toybox/issues/533: the line goes into another function."""
-    text = "".join(f"def {name}():\n    a\n    b\n    c\n    d\n\n\n" for name in ("one", "two"))
+    text = "# of\n# two\n# functions\n"
+    text += "".join(f"def {name}():\n    a\n    b\n    c\n    d\n\n\n" for name in ("one", "two"))
     mine = text.replace("def two():\n    a\n", "def two():\n    a\n    mine\n")
     lab.upstream.commit({"a.py": text})
     lab.carry({"p.patch": lab.diff({"a.py": text}, {"a.py": mine})}, image='dockerfile = "Dockerfile"')
@@ -355,7 +358,7 @@ def test_what_fuzz_would_do_is_named(lab: Any, lines: Lines) -> None:
     by = lab.upstream.commit({"a.py": text.replace("two():\n    a\n    b\n    c", "two():\n    a\n    z\n    c")})
     code, out, _ = lab.run("status")
     assert code == 1
-    assert f"it would put hunk 1 of p.patch to a.py:2 with fuzz 2 at {by[:12]}" in out
+    assert f"it would put hunk 1 of p.patch to a.py:3 with fuzz 2 at {by[:12]}" in out
 
 
 def test_a_conflict_that_nothing_mends_pins_what_last_fitted(lab: Any, lines: Lines) -> None:
@@ -427,3 +430,70 @@ def test_without_git_nothing_is_judged(three: Any, monkeypatch: pytest.MonkeyPat
     code, out, err = three.run("status")
     assert (code, out) == (3, "")
     assert "git" in err
+
+
+def patched(lab: Any, lines: Lines) -> None:
+    """`p.patch` is applied by git and does not fit any more, `q.patch` is applied by `patch` and has landed."""
+    lab.upstream.commit({"a.py": lines(), "b.py": lines()})
+    p = lab.diff({"a.py": lines()}, {"a.py": lines(l20="x")})
+    q = lab.diff({"b.py": lines()}, {"b.py": lines(l20="x")})
+    lab.carry({"p.patch": p, "q.patch": q}, image='dockerfile = "Dockerfile"')
+    (lab.project / "Dockerfile").write_text(
+        "FROM x\nCOPY p.patch q.patch /p/\nRUN cd /dep && git apply /p/p.patch\nRUN cd /dep && patch -p1 -i /p/q.patch\n"
+    )
+    lab.upstream.commit({"a.py": lines(l22="y"), "b.py": lines(l20="x")})
+
+
+def test_what_patch_would_do_is_said_of_the_patch_that_it_is_run_on(lab: Any, lines: Lines) -> None:
+    patched(lab, lines)
+    assert "runs `patch`" not in lab.run("why", "p.patch")[1]
+    assert "it would put hunk" not in lab.run("status")[1]
+    swapped = (lab.project / "Dockerfile").read_text().replace("git apply", "patch -p1 <")
+    (lab.project / "Dockerfile").write_text(swapped)
+    assert "Dockerfile:3 runs `patch`, which leaves out up to two lines of context" in lab.run("why", "p.patch")[1]
+
+
+def test_a_loop_that_does_not_say_on_what_it_runs_patch_may_run_it_on_each(lab: Any, lines: Lines) -> None:
+    patched(lab, lines)
+    loop = "FROM x\nRUN for p in /p/*.patch; do patch -p1 < $p; done\n"
+    (lab.project / "Dockerfile").write_text(loop)
+    assert "runs `patch`, which leaves" in lab.run("why", "p.patch")[1]
+    assert "runs `patch` on q.patch" in lab.run("why", "q.patch")[1]
+
+
+def test_that_patch_stops_the_build_at_what_has_landed_is_said(lab: Any, lines: Lines) -> None:
+    patched(lab, lines)
+    code, out, _ = lab.run("why", "q.patch")
+    assert code == 0
+    assert "Dockerfile:4 runs `patch` on q.patch, which is there already" in out
+    assert "`patch` ends with exit code 1 there (`Reversed (or previously applied) patch detected`)" in out
+    done = subprocess.run(
+        ["patch", "-p1", "-i", str(lab.project / "q.patch")],
+        cwd=_checkout(lab, {"b.py": lines(l20="x")}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "Reversed (or previously applied) patch detected" in done.stdout
+    with_t = (lab.project / "Dockerfile").read_text().replace("patch -p1 -i", "patch -t -p1 -i")
+    (lab.project / "Dockerfile").write_text(with_t)
+    assert "with `-t` it takes the change back out" in lab.run("why", "q.patch")[1]
+
+
+def _checkout(lab: Any, files: dict[str, str]) -> Path:
+    folder: Path = lab.root / "tree"
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_a_mail_in_base64_holds_no_diff_for_git_and_its_decoding_is_offered(lab: Any, lines: Lines) -> None:
+    lab.upstream.commit({"a.py": lines()})
+    diff = lab.diff({"a.py": lines()}, {"a.py": lines(l20="x")})
+    head = "From: A <a@example.org>\nSubject: [PATCH] X\nContent-Transfer-Encoding: base64\n\n"
+    lab.carry({"p.patch": head + base64.encodebytes(diff.encode()).decode()})
+    row = lab.row("status")
+    assert (row["state"], row["action"]) == ("unreadable", "by-hand")
+    assert "a mechanical repair would do: the body of the mail, which is base64, is decoded" in row["reason"]

@@ -349,3 +349,20 @@ def test_lines_that_every_file_has_say_nothing_of_where_a_target_went(lab: Any) 
     lab.carry({"p.patch": lab.diff({"lanes.py": f"{head}rate_of_lanes = 1\n"}, {"lanes.py": changed})})
     lab.upstream.commit({"lanes.py": None}, "Remove it")
     assert lab.row("why", "p.patch")["action"] == "drop"
+
+
+def test_lines_that_came_elsewhere_before_the_target_went_count_and_those_that_always_stood_there_do_not(
+    lab: Any,
+) -> None:
+    """Moved in two steps is moved. A twin that was there from the beginning was never patched."""
+    lane = "".join(f"setting_{at}: {at}\n" for at in range(30))
+    lab.upstream.commit({"lane_limits.yaml": lane, "all.yaml": "x: 1\n", "twin.yaml": lane}, "Begin")
+    changed = lane.replace("setting_10: 10\n", "setting_10: 99\n")
+    lab.carry({"p.patch": lab.diff({"lane_limits.yaml": lane}, {"lane_limits.yaml": changed})})
+    lab.upstream.commit({"all.yaml": f"x: 1\n{lane}"}, "Copy it")
+    lab.upstream.commit({"lane_limits.yaml": None}, "Remove it")
+    row = lab.row("why", "p.patch")
+    assert row["action"] == "by-hand"
+    assert row["grounds"][0].startswith("most of the lines that it edits stand in all.yaml now; the hunks fit all.yaml")
+    lab.upstream.commit({"all.yaml": "x: 1\n"}, "Remove that, too")
+    assert lab.row("why", "p.patch")["action"] == "drop"

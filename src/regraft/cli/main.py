@@ -43,6 +43,14 @@ _USAGE = (
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code: 0 yes, 1 no, 2 your input, 3 the outside world, 130 interrupted."""
+    try:
+        return _main(argv)
+    except KeyboardInterrupt:  # before the boundary stands: while what it needs is imported
+        os.write(2, b"interrupted\n")
+        return 130
+
+
+def _main(argv: list[str] | None) -> int:
     words = sys.argv[1:] if argv is None else argv
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

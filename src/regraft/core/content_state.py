@@ -8,13 +8,14 @@ from regraft.core import three_way
 from regraft.core.binary_patch import apply_part
 from regraft.core.checkout_tree import object_hash
 from regraft.core.contained import contained
+from regraft.core.hunk_places import sides
 from regraft.core.hunk_state import HunksVerdict, HunkVerdict, judge_hunks
 from regraft.core.merged import SAID, by_merge, merged
 from regraft.core.patch_text import Section
 from regraft.core.plan import PatchState
 from regraft.core.removal import lives_on
 from regraft.core.tree_view import View, oid_of
-from regraft.core.trees import Entry
+from regraft.core.trees import SUBMODULE, Entry
 
 SHOWN = 5
 LEAST_DIGITS = 7
@@ -51,6 +52,8 @@ def judge_content(  # noqa: PLR0913 - one file, and how it is to be judged
         return _binary(section, content, entry, view)
     if not section.hunks:
         return ContentVerdict("applies", None, content, content)
+    if entry is not None and entry.mode == SUBMODULE and _moved_on(section, content):
+        return ContentVerdict("already-there", hunks=(HunkVerdict(1, section.hunks[0].line, "already-there"),))
     verdict = judge_hunks(content, section.hunks)
     note = base = None
     if verdict.state != "applies" and (base := _base(section, content, entry, view)) is not None:
@@ -60,6 +63,11 @@ def judge_content(  # noqa: PLR0913 - one file, and how it is to be judged
     if merges and verdict.state not in ("applies", "already-there"):
         return _merging(section, content, verdict, base, reason or "", view)
     return ContentVerdict(verdict.state, reason, verdict.content, verdict.taken, verdict.hunks)
+
+
+def _moved_on(section: Section, content: bytes) -> bool:
+    """Whether a submodule is at the commit that the patch sets: its one line is all there is, and needs no context."""
+    return len(section.hunks) == 1 and sides(section.hunks[0]).post == content != sides(section.hunks[0]).pre
 
 
 def _merging(  # noqa: PLR0913, PLR0917 - what is known of one file

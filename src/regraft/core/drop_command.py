@@ -23,7 +23,7 @@ _GIT_VALUES = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace"})
 _APPLY_VALUES = frozenset(
     {"-p", "-C", "--directory", "--exclude", "--include", "--whitespace", "--build-fake-ancestor"}
 )
-_PATCH_VALUES = frozenset({"-p", "-d", "-D", "-F", "-o", "-r", "-B", "-V", "-Y", "-z", "-g", "--directory", "--output", "--strip", "--fuzz"})  # fmt: skip
+PATCH_VALUES = frozenset({"-p", "-d", "-D", "-F", "-o", "-r", "-B", "-V", "-Y", "-z", "-g", "--directory", "--output", "--strip", "--fuzz"})  # fmt: skip
 
 
 class Verdict(Struct, frozen=True):
@@ -78,7 +78,7 @@ def _judged(words: Sequence[Word], command: Command, where: Where) -> Verdict:
             operands = [one for one in rest if not one.text.startswith("-") and one.text not in ("!", "]", "]]")]
             return _all_or_none(operands, where)
         case _ if name in _LOOKS:
-            return _all_or_none(_operands(rest, frozenset()), where)
+            return _all_or_none(operands_of(rest, frozenset()), where)
     return NOTHING
 
 
@@ -86,7 +86,7 @@ def _git(words: Sequence[Word], where: Where, *, read: bool) -> Verdict:
     at = git_words(words)
     if at is None or words[at].text not in ("apply", "am"):
         return NOTHING
-    operands = _operands(words[at + 1 :], _APPLY_VALUES)
+    operands = operands_of(words[at + 1 :], _APPLY_VALUES)
     if not operands:
         return WHOLE if read else NOTHING
     inner = _from_folder(words[:at], where)
@@ -116,7 +116,7 @@ def _patch(words: Sequence[Word], where: Where) -> bool:
             return where.is_patch(value)
         if text.startswith("-i") and len(text) > 2:
             return where.is_patch(text[2:])
-    operands = _operands(words, _PATCH_VALUES)
+    operands = operands_of(words, PATCH_VALUES)
     return len(operands) == 2 and where.is_patch(operands[1].text)
 
 
@@ -127,16 +127,16 @@ def reads_a_patch(command: Command) -> bool:
         return False
     name = words[0].text
     if name == "patch":
-        return len(_operands(words[1:], _PATCH_VALUES)) < 2
+        return len(operands_of(words[1:], PATCH_VALUES)) < 2
     if name == "git" and len(words) > 1:
         at = next((index for index, word in enumerate(words) if word.text in ("apply", "am")), None)
-        return at is not None and all(one.text == "-" for one in _operands(words[at + 1 :], _APPLY_VALUES))
+        return at is not None and all(one.text == "-" for one in operands_of(words[at + 1 :], _APPLY_VALUES))
     return name in _FILTERS
 
 
 def _files(name: str, words: Sequence[Word], where: Where) -> Verdict:
     """Commands over files: with the patch as all that they are about they go, else its word does."""
-    operands = _operands(words, frozenset())
+    operands = operands_of(words, frozenset())
     if name in ("chmod", "chown"):
         operands = operands[1:]
     if name in ("cp", "mv", "install", "ln"):
@@ -181,7 +181,8 @@ def _note_made(command: Command, words: Sequence[Word], where: Where, verdict: V
         where.made.update(where.path(one.text) for one in targets)
 
 
-def _operands(words: Sequence[Word], values: frozenset[str]) -> list[Word]:
+def operands_of(words: Sequence[Word], values: frozenset[str]) -> list[Word]:
+    """What is no option, and no value of one of those that take one."""
     return list(_operand_words(words, values))
 
 

@@ -15,6 +15,9 @@ from regraft.core.target import gone
 from regraft.core.tree_view import Made, View, canonical, kind_of, occupied, odd, oid_of
 from regraft.core.trees import FILE, Entry, shown
 
+UNTOLD = "it is not there, and no tree tells whether it was deleted or moved and edited (`regraft patch status` looks at history)"
+UNSHOWN = "nothing shows that it is the same file"
+
 
 class FileVerdict(Struct, frozen=True):
     """`results`: what the section makes of each path where it applies (None: takes it away).
@@ -159,7 +162,7 @@ class _Judge(Struct, frozen=True):
             return self._conflict(
                 "it is not there, and nothing shows that it ever was (the content that the patch deletes is not among the objects here)"
             )
-        return self._there(judge_content(self.section, b"", None, self.view))
+        return self._conflict(UNTOLD)
 
     def _twin(self, oid: str) -> bytes | None:
         """Another path that holds what the patch deletes."""
@@ -222,7 +225,9 @@ class _Judge(Struct, frozen=True):
         expected = kind_of(self.section.old_mode or self.section.index_mode or "")
         if kind_of(there.mode) != expected:
             return self._verdict("target-gone", f"{why}, and {shown(there.path)} exists")
-        content = self._content(there) if self.section.changes_content else ContentVerdict("already-there")
+        if not self.section.changes_content:
+            return self._verdict("target-gone", f"{why}, and {shown(there.path)} exists; {UNSHOWN}")
+        content = self._content(there)
         if content.state == "conflict":
             return self._verdict("target-gone", f"{why}, and {shown(there.path)} exists")
         if content.state != "already-there":

@@ -67,7 +67,8 @@ class HistoryView:
         return any(other.startswith(below) for other, _ in self.extras)
 
     def paths(self) -> Iterable[bytes]:
-        return self.known.keys() if self._listing is None else self.known.keys() | self._listing().keys()
+        """In order: what is found first is named, and that must not depend on how a set is laid out."""
+        return sorted(self.known if self._listing is None else self.known.keys() | self._listing().keys())
 
 
 class Tree(Protocol):

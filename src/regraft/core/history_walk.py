@@ -36,7 +36,8 @@ def moments(tip: View, line: Line) -> Iterator[Moment]:
             else:
                 view[change.path] = change.old
         until = touch
-    begins = line.beyond is None and not line.cut and bool(line.touches) and until is line.touches[-1] and not view
+    root = until is not None and until.position == len(line.commits) - 1 and line.beyond is None and not line.cut
+    begins = root and not view
     if not begins:
         yield Moment(None, dict(view), until)
 

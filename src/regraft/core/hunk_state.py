@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from regraft.core.hunk_places import Sides, both_places, glues, places, sides, stands
 from regraft.core.nearly import why_nowhere
+from regraft.core.own_place import ELSEWHERE, new_lines, stands_in_own_place
 from regraft.core.patch_text import Hunk
 from regraft.core.plan import PatchState
 from regraft.core.removal import removal_doubt
@@ -191,6 +192,12 @@ class _Run:
         now, before, _ = self._counts(both)
         return now > before
 
+    def _in_own_place(self, hunk: Hunk) -> bool:
+        """Where the base is known."""
+        if self._base is None:
+            return True
+        return stands_in_own_place(hunk, self._base, self._content, new_lines(hunk, self._content))
+
     def _counts(self, both: Sides) -> tuple[int, int, int]:
         """How often the result stands: now, in the base, and in the base with the patch."""
         assert self._base is not None
@@ -216,7 +223,9 @@ class _Run:
         if not both.context:
             return "it has no lines of context (diff -U0), which git refuses, and nothing tells whether it is there already"
         if both.adds:
-            return None if self._came_in(both) else "its result stood there before the patch was made"
+            if not self._came_in(both):
+                return "its result stood there before the patch was made"
+            return None if self._in_own_place(hunk) else ELSEWHERE
         if self._base is None:
             return (
                 "it only removes lines, and they are not there; the file that it was made on is not here, "

@@ -1,6 +1,6 @@
 """Whether the lines that a patch edits stand in some other file, where their own is gone: which to look for, and which finds tell."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -45,13 +45,20 @@ def stand_in(wanted: Iterable[Sought], hits: Iterable[Hit]) -> dict[bytes, set[i
     found: dict[bytes, set[int]] = {}
     for one in wanted:
         lines = [line for line in one.lines if len(having.get(line, ())) <= COMMON]
-        if len(lines) < LEAST:
-            continue
         for path in sorted({path for line in lines for path in having.get(line, ())}):
-            there = sum(path in having.get(line, ()) for line in lines)
-            if there >= LEAST and 4 * there >= 3 * len(lines):
+            if _most(sum(path in having.get(line, ()) for line in lines), lines):
                 found.setdefault(path, set()).add(one.number)
     return found
+
+
+def stood_in(wanted: Iterable[Sought], number: int, content: bytes) -> bool:
+    """Whether most lines of a hunk of that section stand in a text."""
+    having = {line.strip() for line in content.split(b"\n")}
+    return any(_most(sum(line in having for line in one.lines), one.lines) for one in wanted if one.number == number)
+
+
+def _most(there: int, lines: Sequence[bytes]) -> bool:
+    return len(lines) >= LEAST and there >= LEAST and 4 * there >= 3 * len(lines)
 
 
 def _old_lines(section: Section) -> Iterator[list[bytes]]:

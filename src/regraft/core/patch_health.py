@@ -70,6 +70,7 @@ class Row(Struct, frozen=True):
     reaches: bool = False  # down to where history begins
     release: str | None = None  # the version, where a release stands for the commit
     cut: Commit | None = None  # before it, history is cut off (a shallow clone)
+    lacks: str | None = None  # a file's content that is not here, so that no older version was judged (a partial clone)
 
     @property
     def called(self) -> str:

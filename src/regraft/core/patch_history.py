@@ -129,7 +129,8 @@ class SeriesHistory(Struct, frozen=True):
     """A series in a range. `commits`: how many first-parent commits it has; `touching`: how many of them touched its paths.
 
     `reaches` says that the range begins where the history that is here does. `judged`: pieces that had to be judged anew.
-    `cut` is the commit before which a shallow repository's history is cut off, where the range reaches it.
+    `cut` is the commit before which a shallow repository's history is cut off, where the range reaches it. `lacks`: the name of a
+    file's content that is not here, so that no older version was judged.
     """
 
     tip: Commit
@@ -140,3 +141,4 @@ class SeriesHistory(Struct, frozen=True):
     patches: tuple[PatchHistory, ...]
     judged: int
     cut: Commit | None = None
+    lacks: str | None = None

@@ -1,13 +1,19 @@
 """Mechanical repairs of damaged patch files. They are offered, and never made in silence: the stored file stays as it is."""
 
+import binascii
+
 from msgspec import Struct
 
 from regraft.core.patch_body import body_counts, body_end, first_header_return
 from regraft.core.patch_glance import patch_fault
 from regraft.core.patch_outside import outside
 from regraft.core.patch_scan import HUNK, Scan, scan_lines
+from regraft.core.patterns import regex
 
 _BOM = b"\xef\xbb\xbf"
+_ENCODING = regex(rb"(?i)content-transfer-encoding:[ \t]*(base64|quoted-printable)[ \t]*\r?")
+_MAIL_END = regex(rb"\r?\n\r?\n")
+_BASE64 = regex(rb"[A-Za-z0-9+/]+={0,2}")
 _ROUNDS = 100  # each fault may hide the next one
 _LIMIT = 256 * 1024  # bytes: a larger file was not damaged by hand
 
@@ -29,7 +35,7 @@ def repair(data: bytes, *, crlf_content: bool = False) -> Repair | None:
     text = data
     if len(data) > _LIMIT:
         return None
-    for step in (_mark, _headers_only if crlf_content else _returns, _end, _blanks, _counts):
+    for step in (_mail, _mark, _headers_only if crlf_content else _returns, _end, _blanks, _counts):
         mended, said = step(text)
         if said:
             text = mended
@@ -44,6 +50,29 @@ def readable(data: bytes) -> bool:
     scan = scan_lines(data)
     whole = scan.stop is None and bool(scan.raws) and patch_fault(data) is None
     return whole and first_header_return(scan) is None and not outside(scan)[0]
+
+
+def _mail(data: bytes) -> tuple[bytes, str]:
+    """A mail whose body is encoded, which `git am` decodes and `git apply` does not."""
+    head, body = _MAIL_END.split(data, 1) if _MAIL_END.search(data) else (data, b"")
+    lines = head.split(b"\n")
+    codes = [(line, match[1].lower()) for line in lines if (match := _ENCODING.fullmatch(line))]
+    if len(codes) != 1 or not any(line.lower().startswith(b"subject:") for line in lines):
+        return data, ""
+    line, code = codes[0]
+    try:
+        text = binascii.a2b_qp(body) if code == b"quoted-printable" else _base64(body)
+    except binascii.Error:
+        return data, ""
+    lines.remove(line)
+    return b"\n".join(lines) + b"\n\n" + text, f"the body of the mail, which is {code.decode()}, is decoded"
+
+
+def _base64(body: bytes) -> bytes:
+    packed = b"".join(body.split())
+    if not packed or _BASE64.fullmatch(packed) is None:
+        raise binascii.Error
+    return binascii.a2b_base64(packed)
 
 
 def _mark(data: bytes) -> tuple[bytes, str]:

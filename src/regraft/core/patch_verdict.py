@@ -19,6 +19,8 @@ SHOWN = 5
 
 WATCHES = "what it replaces is there already: take that out of the file; its anchors are found, and stay"
 
+TWICE = "an earlier section of the patch makes the same change, so that git refuses this one"
+
 Results = Mapping[bytes, Made | None]
 
 
@@ -106,6 +108,7 @@ def _stacked(sections: Sequence[Section], view: View, bare: Sequence[int]) -> li
         verdict = judge_file(section, overlay, bare=bare)
         overlay.put(verdict.results)
         verdicts.append(verdict)
+    verdicts = _not_its_own(verdicts, sections, view, bare)
     if not any(verdict.state in ("conflict", "partial") for verdict in verdicts):
         return _as_one(verdicts, sections, overlay)
     under = Overlay(view)
@@ -120,6 +123,20 @@ def _stacked(sections: Sequence[Section], view: View, bare: Sequence[int]) -> li
         under.put(back.results)
     whole = all(one.state == "already-there" for one in landed)
     return landed if whole or as_git(sections, view) is None else verdicts
+
+
+def _not_its_own(
+    verdicts: Sequence[FileVerdict], sections: Sequence[Section], view: View, bare: Sequence[int]
+) -> list[FileVerdict]:
+    """What an earlier section of the patch makes is not there already: git refuses a change that comes twice."""
+    found: list[FileVerdict] = []
+    for section, one in zip(sections, verdicts, strict=True):
+        twice = one.state == "already-there" and any(before.state == "applies" for before in found)
+        if twice and judge_file(section, view, bare=bare).state != "already-there":
+            found.append(FileVerdict(one.path, "conflict", TWICE, one.hunks))
+        else:
+            found.append(one)
+    return found
 
 
 def _as_one(verdicts: list[FileVerdict], sections: Sequence[Section], overlay: Overlay) -> list[FileVerdict]:

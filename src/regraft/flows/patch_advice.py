@@ -17,9 +17,10 @@ from regraft.core.versions import is_same
 from regraft.flows.patch_built import Built, Elsewhere
 from regraft.flows.patch_judging import Case, Judging, Progress, read_series
 from regraft.flows.patch_left import stopped_without
+from regraft.flows.patch_moves import moves
 from regraft.flows.patch_refers import dead, never_there, refer
 from regraft.flows.patch_remarks import remarks
-from regraft.flows.patch_renew import Renewed, broken_before, moves, renew
+from regraft.flows.patch_renew import Renewed, broken_before, renew
 from regraft.flows.patch_trials import fits_after, fits_without, lines_elsewhere, other_place
 
 FITS: tuple[PatchState, ...] = ("applies", "already-there")
@@ -140,7 +141,8 @@ class Adviser(Struct):
         if turns and (turns[0].before.state, turns[0].after.state) == ("already-there", "target-gone"):
             return "by-hand", ("its change had landed when its target went: look whether it is needed", *grounds)
         if fitted is not None:
-            grounds.append(f"it fitted up to {_named(case, fitted)}")
+            so_far = "it fitted" if fitted[1] == "applies" else "it was there already"
+            grounds.append(f"{so_far} up to {_named(case, fitted[0])}")
         follows = case.name is not None and case.name == f"refs/heads/{dependency.branch}"
         if fitted is not None and follows and dependency.lock is None:
             grounds.append(f"{dependency.name} has no `lock`: what is built depends on the day")
@@ -213,11 +215,11 @@ def moved_with(case: Case, index: int) -> list[str]:
     return found
 
 
-def last_fit(case: Case, index: int) -> Commit | None:
-    """The newest first-parent commit on which it fitted, before one after which it did not."""
+def last_fit(case: Case, index: int) -> tuple[Commit, PatchState] | None:
+    """The newest first-parent commit on which it fitted or was there already, before one after which it was neither."""
     for turn in case.history.patches[index].turns:
         if turn.before.state in FITS and turn.by.parents:
-            return turn.by.parents[0]
+            return turn.by.parents[0], turn.before.state
     return None
 
 

@@ -1,42 +1,101 @@
-"""Where an image's Dockerfile runs `patch`: what that would do with hunks that do not fit, and why it is not safe."""
+"""Where an image's Dockerfile runs `patch`: what that would do with a carried patch that does not fit, or has landed."""
 
 from collections.abc import Iterator, Sequence
 
-from regraft.core.dockerfile_text import read_dockerfile
-from regraft.core.drop_command import bare_words
-from regraft.core.fuzz_guess import FUZZ, Guess, guesses
+from msgspec import Struct
+
+from regraft.core.fuzz_guess import Guess, guesses
 from regraft.core.patch_address import file_name
+from regraft.core.patch_commands import Applied, Run, applied_by
 from regraft.core.patch_health import Remark
-from regraft.core.patterns import regex
 from regraft.core.series_state import FITS
-from regraft.core.shell_text import read_shell
-from regraft.core.shell_values import commands_of
 from regraft.core.trees import shown
 from regraft.flows.patch_judging import Case
 from regraft.flows.ports import ProjectFiles
 
 LIMIT = 4 * 1024 * 1024  # bytes of a Dockerfile
 SHOWN = 3
-MOST = 9  # lines of context that are left out in a guess
-
-_FUZZ = regex(r"(?:-F|--fuzz=)(.+)")
-_NUMBER = regex(r"[0-9]{1,9}")
 
 
-def patch_runs(cases: Sequence[Case], files: ProjectFiles) -> Iterator[tuple[str, Remark]]:
-    """(Dockerfile, remark) for each that runs `patch` with fuzz."""
-    told: set[str] = set()
-    for case in cases:
+class Patching(Struct, frozen=True):
+    """One patch at one ref (by its case and place in the series), and the commands that may apply it."""
+
+    case: Case
+    index: int
+    place: str
+    runs: tuple[Run, ...]
+
+    @property
+    def state(self) -> str:
+        return self.case.history.patches[self.index].now.state
+
+    @property
+    def name(self) -> str:
+        return file_name(self.case.files[self.index].path)
+
+    @property
+    def fuzzy(self) -> list[Run]:
+        return [run for run in self.runs if run.fuzz]
+
+
+class Said(Struct):
+    """`remarks` are about the images; `of` one patch at one ref (the place of its case among those asked about, and its own)."""
+
+    remarks: list[Remark]
+    of: dict[tuple[int, int], list[Remark]]
+
+
+def patch_runs(cases: Sequence[Case], files: ProjectFiles) -> Said:
+    """What is to be said of each Dockerfile that runs `patch`."""
+    known: dict[str, Applied] = {}
+    every: dict[str, list[tuple[tuple[int, int], Patching]]] = {}
+    for number, case in enumerate(cases):
         path = case.carrier.image.dockerfile
-        if path is None or path in told:
+        if path is None:
             continue
-        told.add(path)
-        data = files.read(path, LIMIT)
-        runs = [(line, fuzz) for line, fuzz in _runs(data) if fuzz] if data is not None else []
-        if runs:
-            place, most = f"{files.place(path)}:{runs[0][0]}", max(fuzz for _, fuzz in runs)
-            what = [*dict.fromkeys(_would(one, most) for one in cases if one.carrier.image.dockerfile == path)]
-            yield path, Remark("runs-patch", f"{place} runs `patch`, {_told([text for text in what if text], most)}")
+        if path not in known:
+            data = files.read(path, LIMIT)
+            known[path] = applied_by(data or b"", {file_name(one) for one in case.carrier.baked.patches})
+        for index in case.chosen:
+            runs = tuple(known[path].on(file_name(case.files[index].path)))
+            if runs:
+                one = Patching(case, index, f"{files.place(path)}:{runs[0].line}", runs)
+                every.setdefault(path, []).append(((number, index), one))
+    said = Said([], {})
+    for pairs in every.values():
+        _say(pairs, said)
+    return said
+
+
+def _say(pairs: Sequence[tuple[tuple[int, int], Patching]], said: Said) -> None:
+    fuzzy = [one for _, one in pairs if one.fuzzy]
+    if fuzzy:
+        most = max(run.fuzz for one in fuzzy for run in one.fuzzy)
+        first = min(fuzzy, key=lambda one: one.fuzzy[0].line)
+        place = f"{first.place.rpartition(':')[0]}:{first.fuzzy[0].line}"
+        would = [*dict.fromkeys(_would(one.case, one.index, most) for one in fuzzy)]
+        note = Remark("runs-patch", f"{place} runs `patch`, {_told([text for text in would if text], most)}")
+        said.remarks.append(note)
+        for key, one in pairs:
+            if one.fuzzy and one.state not in FITS:
+                said.of.setdefault(key, []).append(note)
+    for key, one in pairs:
+        if one.state == "already-there":
+            note = _landed(one)
+            said.of.setdefault(key, []).append(note)
+            if note not in said.remarks:
+                said.remarks.append(note)
+
+
+def _landed(one: Patching) -> Remark:
+    at = one.case.called(one.case.commit)
+    head = f"{one.place} runs `patch` on {one.name}, which is there already at {at}"
+    if any(run.batch for run in one.runs):
+        return Remark("patch-on-landed", f"{head}: with `-t` it takes the change back out, and ends with exit code 0")
+    what = (
+        "`patch` ends with exit code 1 there (`Reversed (or previously applied) patch detected`), which stops the build"
+    )
+    return Remark("patch-on-landed", f"{head}: {what}")
 
 
 def _told(would: Sequence[str], most: int) -> str:
@@ -46,55 +105,23 @@ def _told(would: Sequence[str], most: int) -> str:
     return "; ".join([unsafe, *(f"it would put {text}" for text in would), instead])
 
 
-def _runs(data: bytes) -> Iterator[tuple[int, int]]:
-    """(line, the most lines that are left out) of each instruction that runs `patch`."""
-    for one in read_dockerfile(data).instructions:
-        if one.keyword != "RUN":
-            continue
-        scripts = [one.text] if not one.heredocs else [data[doc.body.start : doc.body.stop] for doc in one.heredocs]
-        words = one.strings
-        if words is not None:
-            if words and words[0].text.rpartition("/")[2] == "patch":
-                yield one.line, _fuzz([word.text for word in words[1:]])
-            continue
-        blocks = [block for block in map(read_shell, scripts) if block is not None]
-        found = (bare_words(command.words) for block in blocks for command in commands_of(block))
-        fuzz = [
-            _fuzz([word.text for word in words[1:]])
-            for words in found
-            if words and words[0].text.rpartition("/")[2] == "patch"
-        ]
-        if fuzz:
-            yield one.line, max(fuzz)
+def _would(case: Case, index: int, most: int) -> str:
+    """What `patch` would do with those hunks of a patch that do not fit, at this ref."""
+    return ", ".join([*_guessed(case, index, most)][:SHOWN])
 
 
-def _fuzz(options: Sequence[str]) -> int:
-    """What `-F` says, in each of its forms, the last of them; what cannot be read counts as what is done unasked."""
-    value = None
-    for at, text in enumerate(options):
-        if text in ("-F", "--fuzz"):
-            value = options[at + 1] if at + 1 < len(options) else None
-        elif match := _FUZZ.fullmatch(text):
-            value = match[1]
-    return min(int(value), MOST) if value is not None and _NUMBER.fullmatch(value) else FUZZ
-
-
-def _would(case: Case, most: int) -> str:
-    """What `patch` would do with hunks of these patches that do not fit, at this ref."""
-    source, tree = case.upstream.source, case.tree
-    found: list[str] = []
-    for index in case.chosen:
-        text, one = case.texts[index], case.history.patches[index].now
-        if one.state in FITS or text.problems:
-            continue
-        for section, verdict in zip(text.sections, one.files, strict=False):
-            failing = [hunk.index for hunk in verdict.hunks if hunk.state == "conflict"]
-            version = source.version(tree, section.path) if failing else None
-            content = source.blob(version.oid) if version is not None else None
-            if content is not None:
-                name = f"{file_name(case.files[index].path)} to {shown(section.path)}"
-                found += [_guess(guess, name, case) for guess in guesses(content, section.hunks, failing, most)]
-    return ", ".join(found[:SHOWN])
+def _guessed(case: Case, index: int, most: int) -> Iterator[str]:
+    source, text, one = case.upstream.source, case.texts[index], case.history.patches[index].now
+    if one.state in FITS or text.problems:
+        return
+    for section, verdict in zip(text.sections, one.files, strict=False):
+        failing = [hunk.index for hunk in verdict.hunks if hunk.state == "conflict"]
+        version = source.version(case.tree, section.path) if failing else None
+        content = source.blob(version.oid) if version is not None else None
+        if content is not None:
+            name = f"{file_name(case.files[index].path)} to {shown(section.path)}"
+            for guess in guesses(content, section.hunks, failing, most):
+                yield _guess(guess, name, case)
 
 
 def _guess(guess: Guess, name: str, case: Case) -> str:

@@ -1,6 +1,6 @@
 """Carried patches along an upstream's first-parent history: their states, each change of one, and the commit that made it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from regraft.core.history_view import HistoryView
 from regraft.core.history_walk import Moment, moments
@@ -12,6 +12,7 @@ from regraft.core.patch_state import fold_series
 from regraft.core.patch_text import PatchText, bases_of
 from regraft.core.patch_verdict import PatchVerdict
 from regraft.core.trees import SUBMODULE, Entry
+from regraft.errors import OutsideError
 from regraft.flows.patch_culprits import culprits
 from regraft.flows.patch_kept import kept
 from regraft.flows.patch_line import ground_of
@@ -42,8 +43,7 @@ def walk(  # noqa: PLR0913 - keyword-only but for what is judged where
     paths, deleted = paths_of(texts), deleted_names(texts)
     ground = ground_of(source, tip, paths, deleted, last=last, since=since, recall=recall)
     line, fresh = ground.line, ground.fresh
-    versions = list(moments(ground.known, line))
-    source.complete(_needed(versions), bases_of(texts))
+    versions, lacks = _here(list(moments(ground.known, line)), source, bases_of(texts))
     series = Series(texts, engine, recall)
     namesakes = Namesakes(source, source.commit(tip).tree, paths)
     worlds: list[HistoryView] = []
@@ -60,17 +60,41 @@ def walk(  # noqa: PLR0913 - keyword-only but for what is judged where
     verdicts = kept(texts, versions, verdicts, source, recall, engine)
     turns = culprits(series, versions, worlds, verdicts, source)
     now = together(texts, verdicts[0])
+    oldest = versions[-1].by
+    commits = oldest.position + 1 if lacks and oldest is not None else len(line.commits)
     patches = tuple(PatchHistory(now[number], turns[number]) for number in range(len(texts)))
     return SeriesHistory(
         tip,
-        len(line.commits),
-        len(line.touches),
-        line.beyond is None and not line.cut,
+        commits,
+        sum(touch.position < commits for touch in line.touches),
+        line.beyond is None and not line.cut and lacks is None,
         fold_series(one.now.state for one in patches),
         patches,
         series.judged,
-        line.commits[-1] if line.cut else None,
+        line.commits[-1] if line.cut and lacks is None else None,
+        lacks,
     )
+
+
+def _here(versions: list[Moment], source: HistorySource, bases: Collection[str]) -> tuple[list[Moment], str | None]:
+    """The newest versions of which every file is here, and the name of what is missing of the next one.
+
+    A partial clone has the files of what was checked out, and may lack those of older commits; where it lacks one of the newest
+    version, nothing can be decided.
+    """
+    try:
+        source.complete(_needed(versions), bases)
+    except OutsideError as error:
+        if error.code != "missing-blobs" or len(versions) == 1:
+            raise
+    else:
+        return versions, None
+    source.complete(_needed(versions[:1]), bases)
+    for number, moment in enumerate(versions):
+        lost = [oid for oid in _needed([moment]) if source.blob(oid) is None]
+        if lost:
+            return versions[:number], lost[0]
+    return versions, None
 
 
 def _ahead(some: Sequence[Moment], fresh: int, *, whole: bool) -> dict[str, None]:

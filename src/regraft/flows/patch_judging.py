@@ -203,6 +203,7 @@ class Judging(Struct, frozen=True):
             if (
                 history.reaches
                 or history.cut
+                or history.lacks
                 or all(one.turns or one.now.state in ("applies", "unreadable") for one in history.patches)
             ):
                 break

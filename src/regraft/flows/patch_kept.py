@@ -4,30 +4,30 @@ What came in once and was never taken back is there, where the lines beside it m
 there as often before the commit that made it look so, is another one's: a twin function of which only the other was rewritten.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 
-import msgspec
 from msgspec import Struct
 
-from regraft.core.file_state import FileVerdict
+from regraft.core.content_state import LEAST_DIGITS
+from regraft.core.file_state import UNSHOWN, UNTOLD, FileVerdict
 from regraft.core.history_walk import Moment
 from regraft.core.hunk_places import places, sides
 from regraft.core.hunk_state import HunkVerdict
 from regraft.core.landed import Mark, followed, mark, mark_made
+from regraft.core.own_place import ELSEWHERE, made_on, new_lines, stands_in_own_place
 from regraft.core.patch_history import Version
 from regraft.core.patch_id import file_patch_id, landed_hunks
 from regraft.core.patch_memo import Recall
 from regraft.core.patch_text import Hunk, PatchText, Section, Substitution
 from regraft.core.patch_verdict import PatchVerdict, folded
 from regraft.core.plan import PatchState
+from regraft.flows.patch_others import OtherChanges
+from regraft.flows.patch_went import RENAMED, Went
 from regraft.flows.ports import HistorySource
 
 REASON = "it came in with {}, and nothing has taken it back since, though the lines beside it moved on"
 SAME = "{} made the same change to it (patch-id {}), and nothing has taken it back since"
 BEFORE = "the history before"
-PAIRS = 10_000  # of one section, that are remembered
 DOUBT = "its result stood there before {} changed the file"
 
 Verdicts = list[tuple[PatchVerdict, ...]]
@@ -48,8 +48,12 @@ def kept(  # noqa: PLR0913, PLR0917 - once, in `patch_history.walk`
             one = _Section(number, place, text, section, versions, mended, source, recall, engine)
             if section.kind == "edit" and (section.hunks or section.substitutions):
                 one.doubt()
-            if section.kind in ("edit", "rename") and _worth(number, place, mended):
+            if section.kind in ("edit", "rename", "create") and _worth(number, place, mended):
                 one.follow()
+            if section.kind == "delete":
+                one.deleted()
+            if section.kind == "rename" and not (section.changes_content or section.changes_mode):
+                one.renamed()
             if one.alone and _in_conflict(number, place, mended):
                 one.made()
     return mended
@@ -92,6 +96,8 @@ class _Section(Struct):
                 now, before = (_standing(hunks_of[number - 1], oid, self.source) for oid in (held.oid, without[number]))
                 if 0 < now <= before:
                     doubted[number] = DOUBT.format(came[number])
+                elif not self._own(index, number, held.oid):
+                    doubted[number] = ELSEWHERE
                 else:
                     proved.add(number)
             if doubted:
@@ -100,7 +106,7 @@ class _Section(Struct):
     def follow(self) -> None:
         """Takes hunks for there that came in whole, and whose lines nothing has touched since."""
         marks: tuple[Mark | None, ...] = ()
-        origin = ""
+        origin = mode = ""
         for index in range(len(self.versions) - 1, -1, -1):  # oldest first
             verdict, held, by = self._verdict(index), self._held(index), self.versions[index].by
             if verdict is None or held is None:
@@ -108,15 +114,53 @@ class _Section(Struct):
             elif verdict.state == "already-there":
                 content = self.source.blob(held.oid)
                 marks = tuple(mark(hunk, content) for hunk in self.section.hunks) if content is not None else ()
-                origin = by.called if by is not None else BEFORE
+                origin, mode = by.called if by is not None else BEFORE, held.mode
             elif marks and verdict.state in ("conflict", "partial"):
                 content = self.source.blob(held.oid)
                 marks = tuple(followed(one, content) if one is not None else None for one in marks)
+                if self.section.kind == "create":
+                    verdict = _as_hunks(verdict, self.section) if held.mode == mode else verdict
                 better = _with_marks(verdict, marks, REASON.format(origin))
                 if better is not None:
                     self._replace(index, better)
             else:
                 marks = ()
+
+    def deleted(self) -> None:
+        """Takes a deletion for there where a commit took the file away and put its lines nowhere else."""
+        told: tuple[bool, str] | None = None
+        for index in range(len(self.versions) - 1, -1, -1):  # oldest first
+            verdict, held, by, old = (
+                self._verdict(index),
+                self._held(index),
+                self.versions[index].by,
+                self._held(index + 1),
+            )
+            untold = held is None and verdict is not None and verdict.reason == UNTOLD
+            if held is not None:
+                told = None
+            elif old is not None and by is not None:
+                told = Went(self.source, self.recall, self.engine).told(by, self.section.path, old) if untold else None
+            if untold and told is not None:
+                hunks = self.section.hunks if told[0] else ()
+                there = tuple(HunkVerdict(number, one.line, "already-there") for number, one in enumerate(hunks, 1))
+                state: PatchState = "already-there" if told[0] else "conflict"
+                self._replace(index, FileVerdict(self.section.path, state, told[1], there))
+
+    def renamed(self) -> None:
+        """Takes a rename without a change for there where a commit moved the very content."""
+        reason: str | None = None
+        for index in range(len(self.versions) - 1, -1, -1):  # oldest first
+            verdict, by = self._verdict(index), self.versions[index].by
+            new, old = self._held(index), self._held(index, self.section.old_path)
+            was = self._held(index + 1, self.section.old_path)
+            if old is not None or new is None:
+                reason = None
+            elif was is not None and by is not None:
+                moved = was == new and self._held(index + 1) != new
+                reason = RENAMED.format(by.called) if moved else None
+            if reason and verdict is not None and UNSHOWN in (verdict.reason or ""):
+                self._replace(index, FileVerdict(self.section.path, "already-there", reason))
 
     @property
     def alone(self) -> bool:
@@ -129,7 +173,7 @@ class _Section(Struct):
         That finds what no version shows: a hunk that only removes lines, one that came in with other white space.
         """
         marks: tuple[Mark | None, ...] = ()
-        reason, others = "", _Others(self.section, self.recall, self.engine)
+        reason, others = "", OtherChanges(self.section, self.recall, self.engine)
         for index in range(len(self.versions) - 1, -1, -1):  # oldest first
             verdict, held, by = self._verdict(index), self._held(index), self.versions[index].by
             if verdict is None or held is None or verdict.state not in ("conflict", "partial", "already-there"):
@@ -150,7 +194,7 @@ class _Section(Struct):
                 self._replace(index, better)
         others.keep()
 
-    def _made_by(self, index: int, others: "_Others") -> tuple[Mark | None, ...]:
+    def _made_by(self, index: int, others: OtherChanges) -> tuple[Mark | None, ...]:
         """A mark for each hunk, where the commit behind a version made them all and did nothing else to the file."""
         new, old = self._held(index), self._held(index + 1)
         if new is None or old is None or {new.mode[:3], old.mode[:3]} != {"100"}:
@@ -163,60 +207,53 @@ class _Section(Struct):
         hunks = landed_hunks(self.section, before, after)
         if hunks is None:
             others.add(old, new)
+        places = enumerate(hunks or (), 1)
+        if not all(self._own(index, number, new.oid, hunk.new_start - 1) for number, hunk in places):
+            return ()
         return tuple(mark_made(hunk, after) for hunk in hunks or ())
+
+    def _own(self, index: int, number: int, oid: str, line: int | None = None) -> bool:
+        """Whether a hunk's result stands in its own place in that blob (at that line, from 0), which came in with version `index`.
+
+        Taken for granted where no version is known that has the hunk's old side at its own line.
+        """
+        hunk = self.section.hunks[number - 1] if self.section.hunks else None
+        base, now = self._base(index, number, hunk) if hunk else None, self.source.blob(oid)
+        if hunk is None or base is None or now is None:
+            return True
+        lines = new_lines(hunk, now) if line is None else [line]
+        return not lines or stands_in_own_place(
+            hunk, base, now, lines
+        )  # none: later patches of the series are there on top
+
+    def _base(self, index: int, number: int, hunk: Hunk) -> bytes | None:
+        """A version with the hunk's old side at its own line: the one that the patch names, else the last before `index`."""
+        name = self.section.old_oid or ""
+        named = self.source.blob_named(name) if len(name) >= LEAST_DIGITS and name.strip("0") else None
+        if named is not None and made_on(hunk, named):
+            return named
+        for older in range(index + 1, len(self.versions)):
+            verdict, held = self._verdict(older), self._held(older)
+            one = verdict.hunks[number - 1] if verdict and len(verdict.hunks) >= number else None
+            if held is not None and one is not None and one.state == "applies" and one.offset == 0:
+                content = self.source.blob(held.oid)
+                return content if content is not None and made_on(hunk, content) else None
+        return None
 
     def _verdict(self, index: int) -> FileVerdict | None:
         files = self.mended[index][self.patch].files
         return files[self.place] if files else None
 
-    def _held(self, index: int) -> Version | None:
+    def _held(self, index: int, path: bytes | None = None) -> Version | None:
         if index >= len(self.versions):
             return None
-        return self.versions[index].view.get(self.section.path)
+        return self.versions[index].view.get(self.section.path if path is None else path)
 
     def _replace(self, index: int, verdict: FileVerdict) -> None:
         row = self.mended[index]
         files = row[self.patch].files
         changed = (*files[: self.place], verdict, *files[self.place + 1 :])
         self.mended[index] = (*row[: self.patch], folded(changed, self.text), *row[self.patch + 1 :])
-
-
-class _Others(Struct):
-    """Pairs of versions of a file between which another change was made than a section's: those need not be read again."""
-
-    section: Section
-    recall: Recall | None
-    engine: bytes
-    _key: bytes = b""
-    _pairs: set[bytes] | None = None
-    _fresh: bool = False
-
-    def has(self, old: Version, new: Version) -> bool:
-        return _pair(old, new) in self._known()
-
-    def add(self, old: Version, new: Version) -> None:
-        self._known().add(_pair(old, new))
-        self._fresh = True
-
-    def keep(self) -> None:
-        if self.recall is not None and self._fresh and len(self._known()) <= PAIRS:
-            self.recall.put(self._key, msgspec.msgpack.encode(sorted(self._known())))
-
-    def _known(self) -> set[bytes]:
-        if self._pairs is None:
-            self._pairs = set()
-            if self.recall is not None:
-                said = self.engine + msgspec.msgpack.encode(self.section)
-                self._key = hashlib.sha256(b"made\0" + said).digest()
-                data = self.recall.get(self._key)
-                with suppress(msgspec.DecodeError):
-                    self._pairs = msgspec.msgpack.decode(data, type=set[bytes]) if data is not None else set()
-        return self._pairs
-
-
-def _pair(old: Version, new: Version) -> bytes:
-    """Twelve bytes of each name: a forged collision could hide a proof, and never make one."""
-    return bytes.fromhex(old.oid[:24] + new.oid[:24])
 
 
 def _standing(hunk: Hunk | Substitution, oid: str | None, source: HistorySource) -> int:
@@ -261,6 +298,12 @@ def _in_conflict(number: int, place: int, verdicts: Verdicts) -> bool:
     """Whether the file's change neither applies nor is there in some version."""
     states = (patches[number].files[place].state for patches in verdicts if patches[number].files)
     return any(state in ("conflict", "partial") for state in states)
+
+
+def _as_hunks(verdict: FileVerdict, section: Section) -> FileVerdict:
+    """A new file that exists with other content is judged as a whole; here as hunks that may have stayed in it."""
+    hunks = tuple(HunkVerdict(number, one.line, "conflict") for number, one in enumerate(section.hunks, 1))
+    return FileVerdict(verdict.path, verdict.state, verdict.reason, hunks)
 
 
 def _with_marks(verdict: FileVerdict, marks: Sequence[Mark | None], reason: str) -> FileVerdict | None:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 from regraft.core.references import Hit, References, by_links, in_paths, sorted_out, wanted
 from regraft.core.trees import LINK, Entry
 from regraft.flows.patch_judging import Case
-from regraft.flows.patch_renew import moves
+from regraft.flows.patch_moves import moves
 from regraft.flows.ports import HistorySource
 
 

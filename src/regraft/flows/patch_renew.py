@@ -1,30 +1,27 @@
 """The same change with new context, proved: or what stands in its way."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from regraft.core.culprit import likely_moved
 from regraft.core.file_state import judge_file
 from regraft.core.hunk_state import judge_hunks
 from regraft.core.objects import Tree
-from regraft.core.patch_history import Change, CommitObject
 from regraft.core.patch_text import PatchText, Section
-from regraft.core.patch_verdict import connected, judge_patch
+from regraft.core.patch_verdict import connected, judge_patch, some
 from regraft.core.refreshing import Ground, NewSection, Stuck, carried_over, rewritten, same_lines
 from regraft.core.series_state import FITS, judge_series
 from regraft.core.tree_view import Overlay
 from regraft.core.trees import shown
 from regraft.flows.patch_judging import Case, view_of
+from regraft.flows.patch_moves import copies, moves
 from regraft.flows.patch_reading import PatchFile, read_carried
-from regraft.flows.ports import HistorySource
 
 LEAST_DIGITS = 7
 NO_MERGE = (
     "exact replacements and anchors are not carried over by a merge: write their texts anew, as the file has them now"
 )
 TURNS = 8
-MOVES = 16
 
 
 class Renewed(Struct, frozen=True):
@@ -77,6 +74,8 @@ def renew(case: Case, index: int) -> Renewed | tuple[Stuck, ...]:
     good = last_good(case, index)
     before = standing(case, index, good) if good is not None else None
     moved = moves(case, index, now.tree)
+    if split := [*_split(case, index, moved)]:
+        return tuple(split)
     headers = file.data.split(b"\n")
     parts: list[tuple[NewSection, Ground] | None] = []
     stuck: list[Stuck] = []
@@ -99,6 +98,14 @@ def renew(case: Case, index: int) -> Renewed | tuple[Stuck, ...]:
     return Renewed(renewed, tuple(names))
 
 
+def _split(case: Case, index: int, moved: Mapping[bytes, bytes]) -> Iterator[Stuck]:
+    """Targets that went to more than one place at once: which of them the patch is for, nobody can tell."""
+    for path in moved:
+        names = [shown(one) for one in copies(case, index, path)]
+        if len(names) > 1:
+            yield Stuck(path, f"it went to {some(names)}, and the hunks fit each: decide which the patch is for")
+
+
 def broken_before(case: Case, index: int) -> str | None:
     """The first earlier patch of the series that touches the same files and does not fit: the tree is judged without it."""
     touched = case.texts[index].touched
@@ -106,57 +113,6 @@ def broken_before(case: Case, index: int) -> str | None:
         if one.now.state not in FITS and text.touched & touched:
             return file.called
     return None
-
-
-def moves(case: Case, index: int, tree: Tree) -> dict[bytes, bytes]:
-    """Where files that the patch edits went: from the commits that changed its state on, move by move, to where they are now."""
-    source = case.upstream.source
-    gone = {one.old_path: one for one in case.texts[index].sections if source.version(tree, one.old_path) is None}
-    found: dict[bytes, bytes] = {}
-    for turn in case.history.patches[index].turns:
-        for path, section in [*gone.items()] if turn.culprit.deleted is not None else ():
-            first = _moved_by(source.commit(turn.culprit.commit), path, section, source)
-            last = _went_on(case, first, section, tree) if first is not None else None
-            if last is not None:
-                found[path] = last
-                del gone[path]
-    return found
-
-
-def _moved_by(commit: CommitObject, path: bytes, section: Section, source: HistorySource) -> bytes | None:
-    """Where a commit moved a file to, if that is believed."""
-    parent = source.find(commit.parents[0]) if commit.parents else None
-    if parent is None:
-        return None
-    pair = parent.tree, commit.tree
-    for one in source.renames([pair]).get(pair, ()):
-        there = source.version(commit.tree, one.new) if one.old == path else None
-        if there is None:
-            continue
-        source.complete([there.oid])
-        content = source.blob(there.oid)
-        if content is not None and likely_moved(one, section.hunks, content):
-            return one.new
-    return None
-
-
-def _went_on(case: Case, path: bytes, section: Section, tree: Tree) -> bytes | None:
-    """Where a file is now that a commit moved to `path`, however often it was moved since; None where it is lost."""
-    source, seen = case.upstream.source, {section.old_path}
-    while source.version(tree, path) is None and path not in seen and len(seen) <= MOVES:
-        seen.add(path)
-        line = source.line(case.commit, [path], last=max(case.history.commits, 1))
-        took = (touch for touch in line.touches if any(_takes(change, path) for change in touch.changes))
-        touch = next(took, None)  # the newest
-        next_path = _moved_by(source.commit(touch.commit), path, section, source) if touch is not None else None
-        if next_path is None:
-            return None
-        path = next_path
-    return path if source.version(tree, path) is not None else None
-
-
-def _takes(change: Change, path: bytes) -> bool:
-    return change.path == path and change.old is not None and change.new is None
 
 
 class _Case(Struct, frozen=True):

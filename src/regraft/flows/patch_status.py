@@ -74,17 +74,15 @@ def status(
     built = BuiltRefs(ports.files, ports.look_up, lambda one: one.deep_enough(ports.progress))
     adviser = Adviser(_baked(chosen, ports.files), ports.progress, asked.thorough, built)
     rows = tuple(_row(case, index, adviser, ports) for case in cases for index in case.chosen)
-    runs = dict(patch_runs(cases, ports.files))
-    judged_rows = zip(rows, (case for case in cases for _ in case.chosen), strict=True)
-    rows = tuple(_with_runs(row, runs.get(case.carrier.image.dockerfile or "")) for row, case in judged_rows)
-    return Status(rows, tuple(runs.values()), tuple(cases))
+    runs = patch_runs(cases, ports.files)
+    places = [(number, index) for number, case in enumerate(cases) for index in case.chosen]
+    rows = tuple(_with_runs(row, runs.of.get(place, ())) for row, place in zip(rows, places, strict=True))
+    return Status(rows, tuple(runs.remarks), tuple(cases))
 
 
-def _with_runs(row: Row, remark: Remark | None) -> Row:
-    """Where `patch` is run, that concerns each patch that does not fit."""
-    if remark is None or row.state in FITS:
-        return row
-    return replace(row, advice=replace(row.advice, remarks=(*row.advice.remarks, remark)))
+def _with_runs(row: Row, said: Sequence[Remark]) -> Row:
+    """Where `patch` is run on it, that concerns a patch that does not fit, or has landed."""
+    return replace(row, advice=replace(row.advice, remarks=(*row.advice.remarks, *said))) if said else row
 
 
 def hunks_of(verdict: PatchVerdict) -> Iterator[HunkState]:
@@ -119,6 +117,7 @@ def _row(case: Case, index: int, adviser: Adviser, ports: Ports) -> Row:
         case.history.reaches,
         case.called(case.commit) if case.upstream.releases else None,
         case.history.cut,
+        case.history.lacks,
     )
 
 

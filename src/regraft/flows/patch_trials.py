@@ -1,8 +1,8 @@
 """What is found by trying, for a patch that does not fit: behind another patch, without the earlier ones, at another path."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from regraft.core.lines_elsewhere import sought, stand_in
+from regraft.core.lines_elsewhere import Sought, sought, stand_in, stood_in
 from regraft.core.patch_verdict import judge_patch, some
 from regraft.core.section_fit import state_on
 from regraft.core.series_state import judge_series
@@ -10,6 +10,7 @@ from regraft.core.tree_view import Overlay
 from regraft.core.trees import shown
 from regraft.flows.patch_judging import Case, view_of
 
+SHOWN = 4  # things that are said of the files in which lines of the patch stand
 LINES = 20_000  # lines of a tree that are the same as one of the patch's; more are not read
 
 
@@ -63,16 +64,34 @@ def other_place(case: Case, index: int) -> str | None:
 
 
 def lines_elsewhere(case: Case, index: int) -> str | None:
-    """Where most lines of a hunk stand whose own file is gone, with the header that the patch would have there if it fits."""
+    """Where most lines of a hunk came to stand whose own file is gone, with the header that the patch would have there if it fits."""
     tree, source, text = case.tree, case.upstream.source, case.texts[index]
     gone = [pair for pair in enumerate(text.sections) if source.version(tree, pair[1].old_path) is None]
     wanted = sought(gone)
     words = tuple(dict.fromkeys(line for one in wanted for line in one.lines))
-    found = stand_in(wanted, case.upstream.grep(tree, words, most=LINES))
+    hits = case.upstream.grep(tree, words, most=LINES)
+    found = _came(case, wanted, stand_in(wanted, hits))
     if not found:
         return None
     names = some([shown(path) for path in sorted(found)])
-    return "; ".join([f"most of the lines that it edits stand in {names} now", *_fitting(case, index, found)][:2])
+    return "; ".join([f"most of the lines that it edits stand in {names} now", *_fitting(case, index, found)][:SHOWN])
+
+
+def _came(case: Case, wanted: Sequence[Sought], found: Mapping[bytes, set[int]]) -> dict[bytes, set[int]]:
+    """Without the files that had the lines all along, beside the target: those are others of its kind."""
+    if not found:
+        return {}
+    source = case.upstream.source
+    oldest = source.line(case.commit, (), last=max(case.history.commits, 1)).commits[-1]
+    tree = source.commit(oldest).tree
+    came: dict[bytes, set[int]] = {}
+    for path, numbers in found.items():
+        there = source.version(tree, path)
+        content = source.blob(there.oid) if there is not None else None
+        new = {one for one in numbers if content is None or not stood_in(wanted, one, content)}
+        if new:
+            came[path] = new
+    return came
 
 
 def _fitting(case: Case, index: int, found: Mapping[bytes, Collection[int]]) -> Iterator[str]:

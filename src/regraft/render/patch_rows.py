@@ -146,6 +146,8 @@ def history_lines(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _how_far(row: Row) -> str:
+    if row.lacks:
+        return f"the files are here: {row.lacks[:12]} is missing (a partial clone)"
     return f"history goes: it is cut off before {row.cut[:12]} (a shallow clone)" if row.cut else "was looked"
 
 
@@ -163,7 +165,8 @@ def history_json(rows: Iterable[Row]) -> str:
 
 
 def _cut(row: Row) -> dict[str, Any]:
-    return {"cut": row.cut} if row.cut else {}
+    """What keeps history from being looked through, if anything does."""
+    return ({"cut": row.cut} if row.cut else {}) | ({"lacks": row.lacks} if row.lacks else {})
 
 
 def _turn_json(turn: Turn) -> dict[str, Any]:
@@ -208,6 +211,8 @@ def _why(row: Row) -> Iterator[str]:
         yield f"changed   {turn.before.state} -> {turn.after.state} by {culprit_text(culprit)}"
         if what := did(culprit):
             yield f"          {what}"
+    elif row.lacks is not None:
+        yield f"changed   nobody knows: never in {_range(row)}, and of the file before that {row.lacks} is missing (a partial clone)"
     elif row.cut is not None:
         yield f"changed   nobody knows: never in {_range(row)}, and history is cut off before {row.cut[:12]} (a shallow clone)"
     else:
