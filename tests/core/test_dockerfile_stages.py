@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regraft.core.dockerfile_stages import Stages, joined, read_stages
+from regraft.core.dockerfile_stages import Stages, read_stages
+from regraft.core.dockerfile_steps import joined
 from regraft.core.dockerfile_text import read_dockerfile
 from regraft.errors import InputError
 

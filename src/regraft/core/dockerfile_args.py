@@ -23,6 +23,10 @@ PROXIES = frozenset(
     name for one in ("HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "NO_PROXY", "ALL_PROXY") for name in (one, one.lower())
 )  # passed to every RUN, and part of no cache key
 
+# What BuildKit takes without an ARG, https://docs.docker.com/reference/dockerfile/#buildkit-built-in-build-args
+BUILT_IN = regex(r"BUILDKIT_[A-Z0-9_]+|SOURCE_DATE_EPOCH")
+FRONTEND = "BUILDKIT_SYNTAX"  # goes before `# syntax=`
+
 _DEEPEST = 100
 _LONGEST, _STARS = 4096, 2  # of a value that a pattern is matched with, and of asterisks in that
 _NAME = regex(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -115,6 +115,8 @@ def _expression(text: str, line: int) -> str:
             parts.append(STAR)
         elif part == "?":
             parts.append("[^/]")
+        elif part == "[" and inside:
+            parts.append(r"\[")
         elif part in ("[", "]"):
             inside = part == "["
             parts.append(part)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from regraft.core import dockerfile_args as args
-from regraft.core.dockerfile_stages import Step, joined
+from regraft.core.dockerfile_steps import Step, joined
 from regraft.core.git_clones import commit_words
 from regraft.core.image_scripts import Script
 from regraft.core.image_values import Place
@@ -27,6 +27,11 @@ def whole(text: str) -> str | None:
     """The variable that it is, and nothing more."""
     match = _WHOLE.fullmatch(text)
     return (match[1] or match[2]) if match else None
+
+
+def unfit(name: str) -> str:
+    """Why the build cannot be handed what a build argument is a part of."""
+    return f"{name} is a part of it, or stands where only a name can"
 
 
 def misused(view: View) -> dict[str, Place]:

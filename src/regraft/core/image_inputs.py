@@ -1,12 +1,13 @@
 """What feeds an image at one commit: instructions, files, base images, build arguments, pins; and what differs between two."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 
 from msgspec import Struct
 
 from regraft.core import dockerfile_args as args
-from regraft.core.dockerfile_stages import Step, joined
+from regraft.core.dockerfile_steps import Step, joined
 from regraft.core.globs import matching
 from regraft.core.image_loose import loose_of
 from regraft.core.image_values import ImageInputs, Input, Loose, Moved, Place
@@ -60,7 +61,7 @@ def inputs_of(recipe: Recipe, added: Added, tree: Mapping[str, Entry], read: Rea
 def unused(found: View) -> tuple[str, ...]:
     """The build arguments that are given, and that no reached stage declares."""
     known = {name for name, _ in _declared(found)} | args.PLATFORM | args.PROXIES
-    return tuple(sorted(set(found.recipe.arguments) - known))
+    return tuple(sorted(one for one in found.recipe.arguments if one not in known and not args.BUILT_IN.fullmatch(one)))
 
 
 def moved(before: ImageInputs, after: ImageInputs) -> tuple[Moved, ...]:
@@ -200,18 +201,25 @@ def _arguments(found: View) -> Iterator[Input]:
     for name, value in found.recipe.arguments.items():
         if name in steps:
             yield Input("build-argument", name, value, found.place(steps[name]))
-        elif name in args.PLATFORM:
+        elif name in args.PLATFORM or args.BUILT_IN.fullmatch(name):
             yield Input("build-argument", name, value)
 
 
 def _instructions(found: View) -> Iterator[Input]:
     path = found.recipe.dockerfile
+    for one in found.stages.directives:
+        if one.name in ("escape", "syntax"):
+            yield Input("instruction", f"{path} # {one.name}", f"# {one.name}={one.value}", Place(path, one.line))
     lines = {step.line for _, step in _declared(found)}
     before = [step for step in found.stages.arguments if step.line in lines]
     for number, step in enumerate(before, 1):
         yield Input("instruction", f"{path} before FROM #{number}", step.logical(), found.place(step))
+    told: Counter[str] = Counter()
     for position, stage in enumerate(found.reached):
         name = f"{path} stage {stage.name or position}"
+        told[name] += 1
+        if told[name] > 1:  # BuildKit only warns of two stages of one name
+            name = f"{name} ({told[name]})"
         yield Input(
             "instruction", f"{name} #0", " ".join(["FROM", *stage.flags, stage.base.text]), Place(path, stage.line)
         )

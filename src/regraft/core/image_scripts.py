@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 
 from regraft.core.dockerfile_args import Scope
-from regraft.core.dockerfile_stages import Stage, Step
+from regraft.core.dockerfile_steps import Stage, Step
 from regraft.core.image_values import Place
 from regraft.core.shell_failure import Shell
 from regraft.core.shell_programs import started
