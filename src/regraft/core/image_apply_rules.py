@@ -95,7 +95,7 @@ def _why(node: Node, script: Script) -> str:
             return "a later command of the `&&` chain decides"
         case Pipeline():
             return "a pipe ends as its last command does (no pipefail in force)"
-        case For() | Nested(kind="while"):
+        case For() | Nested(kind="while" | "until"):
             return "the loop ends as its last turn does"
         case If():
             return "the `if` asks, and goes on"

@@ -7,7 +7,7 @@ from msgspec import Struct
 from regraft.core.dockerfile_args import Scope
 from regraft.core.dockerfile_steps import Stage, Step
 from regraft.core.image_values import Place
-from regraft.core.shell_failure import Shell
+from regraft.core.shell_options import Shell
 from regraft.core.shell_programs import started
 from regraft.core.shell_text import read_shell
 from regraft.core.shell_values import Block, Command, Word
