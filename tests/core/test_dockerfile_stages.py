@@ -34,6 +34,18 @@ def test_each_stage_says_what_it_is_built_on() -> None:
     assert [one.index for one in found.reached("ONE")] == [0]
 
 
+def test_a_here_document_behind_onbuild_is_the_instructions() -> None:
+    found = read("FROM a AS one\nONBUILD RUN <<E\necho hi\nE\nFROM one\nRUN true\n")
+    assert found.mistakes == ()
+    left, own = found.stages[1].steps
+    assert (left.line, left.logical(), own.logical()) == (2, "RUN <<E\necho hi\nE", "RUN true")
+
+
+def test_a_here_document_without_an_end_is_a_mistake() -> None:
+    assert codes(read("FROM a\nRUN <<E\necho hi\n")) == [("bad-dockerfile", "Dockerfile:2")]
+    assert codes(read("FROM a\nRUN <<E\necho hi\nE")) == []
+
+
 def test_a_stage_that_nothing_leads_to_is_left_out() -> None:
     found = read("FROM a AS one\nFROM b AS two\nFROM a\nRUN --mount=type=bind,from=one,target=/x true\n")
     assert [one.index for one in found.reached(None)] == [0, 2]

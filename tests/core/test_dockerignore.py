@@ -40,6 +40,8 @@ def ignored(patterns: str, path: str) -> bool:
         (".", "x", False),
         ("[ab].txt", "a.txt", True),
         ("[^ab].txt", "a.txt", False),
+        ("[[a].txt", "[.txt", True),
+        ("[[a].txt", "b.txt", False),
         (r"\*.txt", "*.txt", True),
         (r"\*.txt", "a.txt", False),
         ("a.b", "axb", False),

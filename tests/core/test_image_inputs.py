@@ -83,6 +83,7 @@ COUNTS: dict[str, dict[str, Any]] = {
 }
 ESCAPED = "# escape=`\n"
 HASH = "0123456789abcdef0123456789abcdef01234567"
+FROM = "FROM scratch\n"
 DIFFER = {
     "the second of two stages of one name": ("FROM scratch AS a\nFROM a AS a\nRUN echo two", "FROM scratch AS a\nFROM a AS a\nRUN echo three"),
     "blanks before a continuation": ("FROM scratch\nRUN install lib \\\nfoo", "FROM scratch\nRUN install lib\\\nfoo"),
@@ -140,6 +141,40 @@ def test_copy_with_parents_takes_in_what_a_double_star_reaches_and_its_scripts_a
 def test_the_keys_of_a_mount_may_be_written_in_capitals(track: Any) -> None:
     text = "FROM scratch\nRUN --mount=TYPE=bind,SOURCE=d,TARGET=/x make\n"
     assert hash_of(track, text, {"d/x": "1"}) != hash_of(track, text, {"d/x": "2"})
+
+
+ARCHITECTURES = "FROM a@sha256:00 AS base-amd64\nFROM b@sha256:00 AS base-arm64\nRUN one\nFROM base-${TARGETARCH}\n"
+
+
+def test_where_the_platform_chooses_a_stage_all_of_them_count(track: Any) -> None:
+    for change in ("a@sha256:01", "b@sha256:01"):
+        assert hash_of(track, ARCHITECTURES) != hash_of(track, ARCHITECTURES.replace(change[:-1] + "0", change))
+    assert hash_of(track, ARCHITECTURES) != hash_of(track, ARCHITECTURES.replace("RUN one", "RUN two"))
+    assert loose(track, ARCHITECTURES) == []
+
+
+def test_where_the_platform_chooses_an_image_that_is_not_covered(track: Any) -> None:
+    assert loose(track, "FROM base-${TARGETARCH}\n") == [("base", "Dockerfile:1", None, None)]
+
+
+@pytest.mark.parametrize(("name", "folder"), [("TARGETARCH", "bin/{}"), ("TARGETPLATFORM", "bin/linux/{}")])
+def test_where_the_platform_chooses_a_file_all_of_them_count(track: Any, name: str, folder: str) -> None:
+    text = f"{FROM}ARG {name}\nCOPY bin/${name}/x /x\nRUN --mount=type=bind,source=bin/${{{name}}}/y,target=/y make\n"
+    files = {f"{folder.format(one)}/{file}": "1" for one in ("amd64", "arm64") for file in ("x", "y")}
+    hashes = {hash_of(track, text, {**files, **change}) for change in ({}, *({path: "2"} for path in files))}
+    assert len(hashes) == 5
+    with pytest.raises(InputError) as caught:
+        hash_of(track, text, {f"{folder.format('amd64')}/x": "1"})
+    assert caught.value.code == "copy-missing"
+
+
+@pytest.mark.parametrize("source", ["third/setup.py", "third/src/*.py", "third"])
+def test_what_lies_in_a_submodule_is_covered_by_its_commit(track: Any, source: str) -> None:
+    def of_commit(commit: str) -> str:
+        found = track({"Dockerfile": f"{FROM}COPY {source} /t/\n", "third": commit}, {"third": "160000"})
+        return inputs_of(Recipe("i", "Dockerfile"), Added(), found.tree, found.read, HEAD).hash
+
+    assert of_commit("1" * 40) != of_commit("2" * 40)
 
 
 COUNTS_NOT: dict[str, dict[str, Any]] = {
@@ -219,7 +254,6 @@ def loose(track: Any, text: str, files: dict[str, str] | None = None) -> list[tu
     return [(one.kind, str(one.place), one.ref, one.argument) for one in inputs.loose]
 
 
-FROM = "FROM scratch\n"
 REMOTE = "git init /r && cd /r && git remote add origin https://e.org/r && git fetch origin main"
 
 

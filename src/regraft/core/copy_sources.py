@@ -10,7 +10,7 @@ from msgspec import Struct
 from regraft.core.dockerignore import STAR, Ignored, read_dockerignore, without_return
 from regraft.core.patterns import regex
 from regraft.core.spelling import nearest
-from regraft.core.trees import LINK, Entry
+from regraft.core.trees import LINK, SUBMODULE, Entry
 
 _GLOB = regex(r"[*?\[]")
 _LINKS = 40  # as many as the kernel follows
@@ -56,6 +56,8 @@ class Context:
     def take(self, source: str, excludes: Iterable[str] = ()) -> tuple[Taken, ...]:
         """One for each thing that a source stands for. Raises LinkOutError."""
         path = _normal(source)
+        if (module := self._submodule(path)) is not None:
+            return (module,)
         if _GLOB.search(path):
             return tuple(self._one(name, excludes) for name in self._matching(path))
         one = self._one(path.replace("\\", "") if "\\" in path else path, excludes)
@@ -80,6 +82,16 @@ class Context:
     def _anywhere(self, pattern: str) -> list[str]:
         expression = _crossing(pattern)
         return [name for name in sorted({*self._files, *self._below} - {""}) if expression.fullmatch(name)]
+
+    def _submodule(self, path: str) -> Taken | None:
+        """The submodule that it lies in: its commit stands for what is in it."""
+        parts = path.split("/")
+        for depth in range(1, len(parts)):
+            above = "/".join(parts[:depth])
+            entry = self._files.get(above)
+            if entry is not None and entry.mode == SUBMODULE:
+                return Taken(path, ((f"{self._start}{above}", parts[-1]),))
+        return None
 
     def is_ignored(self, source: str) -> bool:
         """Whether it is there, and `.dockerignore` hides it."""

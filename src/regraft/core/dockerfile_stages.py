@@ -1,6 +1,7 @@
 """The stages of a Dockerfile: what each is built on, what it takes from the others, and what is known at each instruction."""
 
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 
 from msgspec import Struct
 
@@ -179,9 +180,15 @@ class _Reader:
                     return From("stage", text, line, stage.index, used=expanded.used)
             if not _IMAGE_NAME.fullmatch(text):
                 self._wrong(line, "bad-base", f"FROM names no image: {text!r:.120}")
+        pattern = args.on_every_platform(expanded)
+        named = [one.index for one in self.stages if pattern and one.name and fnmatchcase(one.name, pattern.lower())]
+        if named:
+            return From("stage", text, line, named[-1], used=expanded.used, stages=tuple(named))
         lone = _LONE.fullmatch(written.strip('"'))
         argument = lone[1] if lone and expanded.used == (lone[1],) else None
-        return From("image", text, line, unknown=expanded.unknown, used=expanded.used, argument=argument)
+        return From(
+            "image", text, line, unknown=expanded.unknown, used=expanded.used, argument=argument, pattern=pattern
+        )
 
     def _trigger(self, here: _Here, trigger: Instruction) -> None:
         text = joined(trigger).encode("utf-8", "surrogateescape")

@@ -11,7 +11,8 @@ from regraft.core.dockerfile_text import Heredoc, Instruction
 class From(Struct, frozen=True):
     """What a stage, a `COPY --from` or a mount is built on: nothing, a stage of this file, or an image by `text`.
 
-    `used` are the variables in it, `argument` is the one that it is as a whole.
+    `used` are the variables in it, `argument` is the one that it is as a whole. Where the platform decides, `stage` is one of
+    `stages`, or it is an image with a `pattern` for a name.
     """
 
     kind: str  # "scratch", "stage", "image"
@@ -21,6 +22,8 @@ class From(Struct, frozen=True):
     unknown: tuple[str, ...] = ()
     used: tuple[str, ...] = ()
     argument: str | None = None
+    stages: tuple[int, ...] = ()
+    pattern: str | None = None
 
 
 class Step(Struct, frozen=True):
@@ -76,7 +79,7 @@ class Stage(Struct, frozen=True):
     def needs(self) -> tuple[int, ...]:
         """The stages that it is made of."""
         found = [self.base, *(one for step in self.steps for one in step.sources)]
-        return tuple(dict.fromkeys(one.stage for one in found if one.kind == "stage"))
+        return tuple(dict.fromkeys(index for one in found if one.kind == "stage" for index in (one.stage, *one.stages)))
 
 
 def joined(instruction: Instruction) -> str:

@@ -137,7 +137,7 @@ def _derived(one: Missing) -> Loose:
 
 def _bases(found: View) -> Iterator[InputError]:
     for base in bases(found):
-        if base.unknown and base.unknown != ("?",):
+        if base.unknown and base.unknown != ("?",) and base.pattern is None:
             name = base.unknown[0]
             where = f"{found.recipe.dockerfile}:{base.line}"
             hint = f"give it a value: [images.{found.recipe.image}] build-args = {{ {name} = … }}"

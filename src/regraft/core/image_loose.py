@@ -31,6 +31,7 @@ def loose_of(view: View, read: Read) -> tuple[Loose, ...]:
     found = [
         *_arguments(view),
         *_bases(view),
+        *_platforms(view),
         *_frontend(view),
         *_context(view),
         *_remotes(view),
@@ -73,6 +74,14 @@ def _bases(view: View) -> Iterator[Loose]:
             what = f"{printable(base.text)} is a tag{tag}"
             why = unfit(base.used[-1]) if base.used and base.argument is None else None
             yield Loose("base", what, f"{base.text}@sha256:…", place, ref=base.text, argument=base.argument, unfit=why)
+
+
+def _platforms(view: View) -> Iterator[Loose]:
+    for base in bases(view):
+        if base.pattern is not None and "@sha256:" not in base.text:
+            what = f"{printable(base.text)} is another image on each platform"
+            pin = "one stage a platform, each with a digest: FROM …@sha256:… AS base-amd64, and FROM base-$TARGETARCH"
+            yield Loose("base", what, pin, Place(view.recipe.dockerfile, base.line))
 
 
 def _frontend(view: View) -> Iterator[Loose]:

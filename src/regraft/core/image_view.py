@@ -159,6 +159,7 @@ class _Looking:
                     other = self._view.files.get(step.sources[0].stage, StageFiles())
                     files.take_over(other, source, with_parents(source, target) if parents else target, step.folder)
                 continue
+            source = self._everywhere(word, step) or source
             if "$" in source:
                 self._unknown(step, word)
             elif step.keyword == "ADD" and _URL.fullmatch(source):
@@ -175,6 +176,13 @@ class _Looking:
         except BadSubstitutionError as error:
             self._wrong(step, "bad-substitution", str(error))
             return word
+
+    def _everywhere(self, word: str, step: Step) -> str | None:
+        """A pattern of what a source is on all platforms, where only the platform decides."""
+        try:
+            return args.on_every_platform(expand(word, step.scope))
+        except BadSubstitutionError:
+            return None  # said where it was expanded
 
     def _unknown(self, step: Step, word: str) -> None:
         try:
@@ -224,7 +232,8 @@ class _Looking:
         given = {key.lower(): value for key, _, value in (pair.partition("=") for pair in text.split(","))}
         if given.get("type", "bind") != "bind":
             return
-        source = self._expanded(given.get("source", given.get("src", "")).strip("\"'"), step)
+        written = given.get("source", given.get("src", "")).strip("\"'")
+        source = self._everywhere(written, step) or self._expanded(written, step)
         target = given.get("target", given.get("dst", given.get("destination")))
         if target is None:
             self._wrong(step, "bad-dockerfile", "--mount=type=bind names no target")
