@@ -10,7 +10,7 @@ from regraft.core import dockerfile_args as args
 from regraft.core.dockerfile_steps import Step, joined
 from regraft.core.globs import matching
 from regraft.core.image_loose import loose_of
-from regraft.core.image_values import ImageInputs, Input, Loose, Moved, Place
+from regraft.core.image_values import Explained, ImageInputs, Input, Loose, Moved, Place
 from regraft.core.image_view import Missing, Recipe, View, bases, view
 from regraft.core.objects import Commit
 from regraft.core.patterns import regex
@@ -62,6 +62,12 @@ def unused(found: View) -> tuple[str, ...]:
     """The build arguments that are given, and that no reached stage declares."""
     known = {name for name, _ in _declared(found)} | args.PLATFORM | args.PROXIES
     return tuple(sorted(one for one in found.recipe.arguments if one not in known and not args.BUILT_IN.fullmatch(one)))
+
+
+def explained(image: str, before: ImageInputs | None, after: ImageInputs | None) -> Explained:
+    """What differs between an image's inputs at two commits."""
+    found = moved(before, after) if before is not None and after is not None else ()
+    return Explained(image, before, after, found)
 
 
 def moved(before: ImageInputs, after: ImageInputs) -> tuple[Moved, ...]:
@@ -127,7 +133,8 @@ def missing_message(one: Missing, recipe: Recipe) -> tuple[str, str | None]:
     message = f"{one.keyword} of {one.source!r:.200}, which {context} does not have"
     if one.source.startswith(".."):
         return message, "nothing above the build context can be copied: build with one that holds it"
-    return message, f"the nearest name is {one.near!r:.200}" if one.near else None
+    untracked = "commit it, if it lies there untracked; if a step before the build makes it, name it in `generated`"
+    return message, f"the nearest name is {one.near!r:.200}" if one.near else untracked
 
 
 def _derived(one: Missing) -> Loose:
