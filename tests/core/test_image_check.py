@@ -54,6 +54,24 @@ def test_a_sound_build_is_silent(track: Any) -> None:
         'SHELL ["/bin/bash", "-o", "pipefail", "-ec"]\nRUN git -C /r apply /patches/a.patch | tee /log; true',
         'RUN ["git", "-C", "/r", "apply", "/patches/a.patch"]',
         'RUN ["bash", "-ec", "git -C /r apply /patches/a.patch; true"]',
+        "RUN git -C /r apply --reverse --check /patches/a.patch || git -C /r apply /patches/a.patch",
+        "RUN grep -q marker /r/x.py || git -C /r apply /patches/a.patch",
+        'RUN [ -n "$SKIP" ] || git -C /r apply /patches/a.patch',
+        'RUN for p in /patches/*.patch; do git -C /r apply "$p" || FAIL=1; done; [ -z "$FAIL" ]',
+        "RUN git -C /r apply /patches/a.patch || (git -C /r apply -R --check /patches/a.patch && echo already)",
+        "RUN git -C /r apply /patches/a.patch || exec false",
+        "RUN die() { exit 1; }; git -C /r apply /patches/a.patch || die; true",
+        "RUN <<EOF\n#!/bin/bash\ntrap 'exit 1' ERR\ngit -C /r apply /patches/a.patch\ntrue\nEOF",
+        'RUN try() { "$@" || exit 1; }; try git -C /r apply /patches/a.patch; true',
+        "RUN timeout 60 git -C /r apply /patches/a.patch",
+        "RUN cd /r && gpatch -p1 < /patches/a.patch",
+        "RUN cd /r && busybox patch -p1 < /patches/a.patch",
+        "RUN cd /r && parallel git apply ::: /patches/*.patch",
+        "RUN cd /r && git apply $(ls -v /patches/*.patch)",
+        "RUN command -v patch || true; git -C /r apply /patches/a.patch",
+        "RUN sudo apt-get install -y patch git || true; git -C /r apply /patches/a.patch",
+        "RUN make patch || true; git -C /r apply /patches/a.patch",
+        "RUN git -C /r apply --stat /patches/a.patch || true; git -C /r apply /patches/a.patch",
     ],
 )  # fmt: skip
 def test_every_sound_way_to_apply_is_understood(track: Any, text: str) -> None:
@@ -75,6 +93,16 @@ def test_every_sound_way_to_apply_is_understood(track: Any, text: str) -> None:
         ("RUN <<EOF\ngit -C /r apply /patches/a.patch\ntrue\nEOF", 4),
         ("RUN find /patches -name '*.patch' -exec git -C /r apply {} \\;", 3),
         ('RUN ["bash", "-c", "git -C /r apply /patches/a.patch; true"]', 3),
+        ("RUN while read p; do git -C /r apply /patches/$p; done < /patches/series", 3),
+        ("RUN X=$(git -C /r apply /patches/a.patch); true", 3),
+        ("RUN echo $(git -C /r apply /patches/a.patch)", 3),
+        ("RUN timeout 10 git -C /r apply /patches/a.patch || true", 3),
+        ("RUN nice -n 5 git -C /r apply /patches/a.patch || true", 3),
+        ("RUN bash -c 'git -C /r apply /patches/a.patch || true'", 3),
+        ("RUN trap 'exit 0' EXIT; git -C /r apply /patches/a.patch", 3),
+        ("RUN until git -C /r apply /patches/a.patch; do break; done", 3),
+        ("RUN <<EOF\nf() {\n  git -C /r apply $1\n  echo done\n}\nf /patches/a.patch\nEOF", 5),
+        ('RUN run() { "$@"; }; run git -C /r apply /patches/a.patch; true', 3),
     ],
 )
 def test_an_apply_whose_failure_cannot_stop_the_build(track: Any, text: str, line: int) -> None:
@@ -91,6 +119,58 @@ def test_the_same_in_a_script_that_the_build_runs(track: Any) -> None:
         text.replace("RUN bash /apply.sh", "RUN bash /apply.sh || true"),
         {"docker/apply.sh": f"set -e\n{script}"},
     ) == ["apply-unchecked docker/apply.sh:4"]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "sudo bash /apply.sh",
+        "sudo -u me /apply.sh",
+        "env A=1 bash /apply.sh",
+        "time bash /apply.sh",
+        "exec bash /apply.sh",
+        "exec /apply.sh",
+        "bash < /apply.sh",
+        "cat /apply.sh | bash",
+        "timeout 60 /apply.sh",
+        "bash -c '/apply.sh'",
+        "cp /apply.sh /x && . /apply.sh",
+        "PATH=/:$PATH apply.sh",
+    ],
+)
+def test_a_script_is_followed_however_it_is_started(track: Any, run: str) -> None:
+    script = "#!/bin/bash\ngit -C /r apply /patches/a.patch || true\n"
+    text = f"{COPY}COPY docker/apply.sh /\n"
+    text = text.replace("apply.sh /\n", "apply.sh /usr/local/bin/\n") if "PATH" in run else text
+    assert check(track, f"{text}RUN {run}\n", {"docker/apply.sh": script}) == ["apply-unchecked docker/apply.sh:2"]
+
+
+def test_a_file_that_is_read_in_is_judged_with_the_script_that_reads_it(track: Any) -> None:
+    def found(run: str, script: str) -> list[str]:
+        text = f"{COPY}COPY docker/lib.sh /\nRUN {run}\n"
+        return check(track, text, {"docker/lib.sh": script})
+
+    apply = "git -C /r apply /patches/a.patch"
+    assert found("set -e; . /lib.sh; true", f"{apply}\ntrue\n") == []
+    assert found(". /lib.sh; true", f"true\n{apply}\ntrue\n") == ["apply-unchecked docker/lib.sh:2"]
+    assert found(f". /lib.sh; {apply}; true", "set -e\n") == []
+    assert found(f". /lib.sh; {apply} || die no; true", "die() { exit 1; }\n") == []
+    assert found(". /lib.sh; put; true", f"put() {{\n  {apply}\n}}\n") == ["apply-unchecked docker/lib.sh:2"]
+
+
+def test_a_script_that_the_dockerfile_itself_writes_is_followed(track: Any) -> None:
+    body = "set +e\ngit -C /r apply /patches/a.patch\ntrue\n"
+    for target, run in [("/p/run.sh", "sh /p/run.sh"), ("/p/", "sh /p/E"), ("/usr/local/bin/x", "x")]:
+        assert check(track, f'{COPY}COPY <<"E" {target}\n{body}E\nRUN {run}\n') == [
+            "apply-unchecked docker/Dockerfile:5"
+        ]
+
+
+def test_an_entry_point_is_found_by_path(track: Any) -> None:
+    text = f"{APPLIED}COPY docker/entry.sh /usr/local/bin/\nENTRYPOINT ["
+    files = {"docker/entry.sh": "#!/bin/sh\nset -e\ncd /r\ngit apply /patches/a.patch\n"}
+    assert check(track, f'{text}"entry.sh"]\n', files) == ["patch-twice docker/entry.sh:4"]
+    assert check(track, f'{text}"tini", "--", "entry.sh"]\n', files) == ["patch-twice docker/entry.sh:4"]
 
 
 def test_a_copy_of_what_is_not_there_names_the_nearest(track: Any) -> None:

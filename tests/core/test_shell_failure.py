@@ -111,6 +111,7 @@ SCRIPTS = [
     "for p in a; do APPLY || exit 1; done > /dev/null; true",
     "if APPLY; then true; fi > /dev/null",
     "for p in a b c; do APPLY && break; done",
+    "for L in a b c; do APPLY || echo $L; done",
     "for p in a b c; do APPLY || break; done",
     "for p in a b c; do APPLY || continue; true; done",
     "for p in a b c; do APPLY || { echo no; break; }; false; done",
@@ -218,6 +219,9 @@ def test_files_that_are_read_in_are_a_part_of_the_script() -> None:
 
 def test_a_loop_ends_as_its_last_turn_does() -> None:
     assert judged("for p in a b; do APPLY $p; done") == "goes-on"
+    assert judged("for p in a b; do APPLY ${p}.patch; done") == "goes-on"
+    assert judged("for p in a b; do APPLY < /p/$p; done > log") == "goes-on"
+    assert judged("for p in a b; do APPLY $pq; done") == "stops"
     assert judged("for p in /patches/*.patch; do APPLY $p; done") == "goes-on"
     assert judged("for p in a b; do APPLY $p || exit 1; done") == "stops"
     assert judged("for p in a b; do APPLY $p; done", Shell(errexit=True)) == "stops"

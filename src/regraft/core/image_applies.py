@@ -36,7 +36,7 @@ def applied_in(scripts: Iterable[Script]) -> list[Applied]:
     found = []
     for script in scripts:
         if b"patch" in script.text or b"apply" in script.text or b" am" in script.text:
-            for seen in script.commands():
+            for seen in script.commands(inner=True):
                 apply = apply_of(seen.command)
                 if apply is not None:
                     found.append(_applied(script, seen, apply))

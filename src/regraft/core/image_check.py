@@ -100,7 +100,7 @@ def _copies(case: Case) -> Iterator[Finding]:
 def _applies(case: Case) -> Iterator[Finding]:
     for found, applied, started in zip(case.views, case.applied, case.started, strict=True):
         yield from missing(applied)
-        yield from unchecked((*applied, *started))
+        yield from unchecked((*applied, *started), (*found.followed.scripts, *found.started.scripts))
         yield from twice(applied, started)
         yield from after_install(found, applied, case.read)
 

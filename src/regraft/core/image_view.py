@@ -15,7 +15,7 @@ from regraft.core.dockerignore import BadPatternError, Ignored, read_dockerignor
 from regraft.core.image_scripts import Followed, follow, scripts_of
 from regraft.core.image_values import Place
 from regraft.core.patterns import regex
-from regraft.core.stage_files import StageFiles
+from regraft.core.stage_files import StageFiles, Written
 from regraft.core.trees import LINK, Entry
 from regraft.errors import InputError
 
@@ -152,6 +152,15 @@ class _Looking:
         excludes = [flag[10:] for flag in flags if flag.startswith("--exclude=")]
         many = len(words) > 2
         parents = "--parents" in flags or "--parents=true" in flags
+        for doc in step.instruction.heredocs:
+            line = step.data.count(b"\n", 0, doc.body.start) + 1
+            files.write(
+                doc.name.decode("utf-8", "surrogateescape"),
+                Written(step.body(doc), line),
+                target,
+                step.folder,
+                many=many,
+            )
         for word in sources:
             source = self._expanded(word, step)
             if any(flag.startswith("--from=") for flag in flags):

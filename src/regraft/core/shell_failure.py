@@ -5,6 +5,7 @@ from typing import Literal
 
 from regraft.core.shell_asking import ENDING_NAMES, USUAL, Asked, ends, kills, passes
 from regraft.core.shell_options import Shell, set_options, trapped
+from regraft.core.shell_reach import Reach
 from regraft.core.shell_values import (
     Block,
     Chain,
@@ -17,7 +18,6 @@ from regraft.core.shell_values import (
     Node,
     Opaque,
     Pipeline,
-    all_commands,
 )
 
 Outcome = Literal["stops", "goes-on", "unclear"]
@@ -69,14 +69,13 @@ class _Unclear(Exception):  # noqa: N818 - likewise
 
 class _Run:
     def __init__(self, failing: Sequence[Command], shell: Shell, sourced: Mapping[int, Block]) -> None:
-        self._failing = {id(one) for one in failing}
+        self._reach = Reach(failing, sourced)
         self._shell = shell
         self._sourced = sourced
         self._guarded = 0
         self.failed = False
         self._last = 0
         self._functions: dict[str, Nested] = {}
-        self._reaching: set[str] = set()
         self._within: list[str] = []
         self._passed = [False]  # for each function: its words are a command that fails
         self._reading: list[Block] = []
@@ -135,17 +134,16 @@ class _Run:
                 return self._if(node)
             case For(variable=name, body=body, words=words):
                 single = len(words) == 1 and not words[0].glob and words[0].plain
-                return self._loop(node, body, once=single or (bool(words) and not self._varies(body, name)))
+                return self._loop(node, body, once=single or (bool(words) and not self._reach.varies(body, name)))
             case Nested(kind="while" | "until", blocks=blocks) if blocks:
                 return self._while(node, blocks[:-1], blocks[-1])
             case Nested(kind="case", blocks=blocks):
-                here = [one for one in blocks if self._holds(one)]
+                here = [one for one in blocks if self._reach.holds(one)]
                 if not here and self.failed and self._asked and any(ends(one, self._functions) for one in blocks):
                     raise _Unclear  # it may well ask for what failed
                 return self.node(here[0]) if here else 0
             case Nested(kind="function", name=name):
-                if self._holds(node):
-                    self._reaching.add(name)
+                self._reach.define(name, node)
                 self._functions[name] = node
                 return 0
             case Opaque(held=held):
@@ -169,20 +167,6 @@ class _Run:
             self._within.pop()
             self._passed.pop()
         return self._checked(status)
-
-    def _holds(self, node: Node) -> bool:
-        """Whether one of the commands stands in it, or is reached by a function or a file that it runs."""
-        return any(
-            id(one) in self._failing
-            or one.name in self._reaching
-            or (id(one) in self._sourced and self._holds(self._sourced[id(one)]))
-            for one in all_commands(node)
-        )
-
-    def _varies(self, body: Block, name: str) -> bool:
-        """Whether a turn of the loop may do well where another does not."""
-        mine = [one for one in all_commands(body) if id(one) in self._failing]
-        return not mine or any(name in word.text for one in mine for word in (*one.words, *one.targets))
 
     def _checked(self, status: int) -> int:
         if status and not self._guarded:
@@ -223,7 +207,7 @@ class _Run:
         """The status of the last `$(…)` in it. Bash lets go of `set -e` there, and other shells do not."""
         status = 0
         for one in command.inner:
-            status = self._alone(one) if self._holds(one) else 0
+            status = self._alone(one) if self._reach.holds(one) else 0
             if status and self._shell.errexit and not self._guarded and len(one.items) > 1:
                 raise _Unclear
         return status
@@ -233,8 +217,8 @@ class _Run:
         words = [word.text for word in command.words]
         name = words[0] if words else ""
         known = name in self._functions and bool(self._functions[name].blocks)
-        if id(command) in self._failing or (self._passed[-1] and passes(words)):
-            if known and id(command) in self._failing:
+        if self._reach.fails(command) or (self._passed[-1] and passes(words)):
+            if known and self._reach.fails(command):
                 return self._given(name)
             self.failed = True
             if name == "exec":
@@ -307,7 +291,7 @@ class _Run:
         status, asked = 0, False
         for index, item in enumerate(chain.items):
             operator = chain.operators[index - 1].text if index else "&&"
-            holds = self._holds(item)
+            holds = self._reach.holds(item)
             if asked:
                 self._asked.within(item, self._functions)
             # what leads to a failing command need not do well
@@ -327,13 +311,13 @@ class _Run:
     def _if(self, node: If) -> int:
         asked = False
         for condition, body in node.branches:
-            if condition is not None and self._holds(condition):
+            if condition is not None and self._reach.holds(condition):
                 asked = True
                 for _, one in node.branches:
                     self._asked.within(one, self._functions)
                 if self._quietly(condition) == 0:
                     return self.node(body)
-            elif (self._holds(body) and not asked) or (asked and condition is None):
+            elif (self._reach.holds(body) and not asked) or (asked and condition is None):
                 return self.node(body)
             elif self.failed and not asked and ends(body, self._functions):
                 raise _Unclear  # it may well ask for what failed
@@ -344,12 +328,12 @@ class _Run:
             status = self.node(body)
         except _Turned:
             return 0
-        if not once and status and self._holds(node):
+        if not once and status and self._reach.holds(node):
             return 0  # the next turn does well, and its status is the loop's
         return status
 
     def _while(self, node: Nested, conditions: tuple[Block, ...], body: Block) -> int:
-        if not any(self._holds(one) for one in conditions):
+        if not any(self._reach.holds(one) for one in conditions):
             return self._loop(node, body, once=False)
         self._asked.within(body, self._functions)
         status = 0
