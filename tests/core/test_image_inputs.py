@@ -177,7 +177,13 @@ def test_what_lies_in_a_submodule_is_covered_by_its_commit(track: Any, source: s
     assert of_commit("1" * 40) != of_commit("2" * 40)
 
 
+COUNTS |= {
+    "what git makes of a copied file at a checkout": {"files": {".gitattributes": "*.py text eol=crlf\n"}},
+    "likewise, in its folder": {"files": {"src/.gitattributes": "# why\n*.py export-subst\n"}},
+}
 COUNTS_NOT: dict[str, dict[str, Any]] = {
+    "what git makes of another file": {"files": {"docs/.gitattributes": "*.md text eol=crlf\n"}},
+    "an attribute that rewrites nothing": {"files": {"scripts/.gitattributes": "*.sh linguist-generated\n# text\n"}},
     "an unrelated file": {"files": {"docs/readme.md": "other words\n"}},
     "a new unrelated file": {"files": {"docs/new.md": "words\n"}},
     "a comment in another file": {"files": {"scripts/other.sh": "# another comment\n"}},

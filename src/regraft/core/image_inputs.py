@@ -22,6 +22,8 @@ Read = Callable[[str], bytes | None]
 # Labels that say when an image was made, and change with every build.
 TIMES = frozenset({"org.opencontainers.image.created", "org.label-schema.build-date", "build-date"})
 
+# What `.gitattributes` lets git make of a file at a checkout.
+_REWRITES = regex(rb"(?m)^[^#\n]*\s-?!?(?:text|crlf|eol|filter|ident|export-subst|working-tree-encoding)(?:[\s=]|$)")
 _NUMBERED = regex(r"(?s)(.*) #(\d+)")
 
 
@@ -46,7 +48,7 @@ def inputs_of(recipe: Recipe, added: Added, tree: Mapping[str, Entry], read: Rea
         *_arguments(found),
         *_instructions(found),
         *_base_inputs(found),
-        *_files(found, added, tree),
+        *_files(found, added, tree, read),
         *(Input("pin", name, pin, place) for name, (pin, place) in added.pins.items()),
     ]
     unique = {(one.kind, one.name): one for one in reversed(inputs)}
@@ -253,10 +255,18 @@ def _base_inputs(found: View) -> Iterator[Input]:
         yield Input("base", base.text, base.text, Place(found.recipe.dockerfile, base.line))
 
 
-def _files(found: View, added: Added, tree: Mapping[str, Entry]) -> Iterator[Input]:
+def _files(found: View, added: Added, tree: Mapping[str, Entry], read: Read) -> Iterator[Input]:
+    folders = {""}
     for use in found.uses:
         for path in (*(one for one, _ in use.taken.files), *use.taken.links):
             yield _file(path, tree[path], use.place)
+            above = path.rpartition("/")[0]
+            while above not in folders:
+                folders.add(above)
+                above = above.rpartition("/")[0]
+    for path in (f"{folder}/.gitattributes".lstrip("/") for folder in folders if found.uses):
+        if path in tree and _REWRITES.search(read(path) or b""):
+            yield _file(path, tree[path], None)
     for path in (*added.files, *matching(added.patterns, tree)):
         yield _file(path, tree[path], None)
 
