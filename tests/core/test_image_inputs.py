@@ -85,7 +85,7 @@ ESCAPED = "# escape=`\n"
 HASH = "0123456789abcdef0123456789abcdef01234567"
 FROM = "FROM scratch\n"
 DIFFER = {
-    "the second of two stages of one name": ("FROM scratch AS a\nFROM a AS a\nRUN echo two", "FROM scratch AS a\nFROM a AS a\nRUN echo three"),
+    "the second of two stages of one name": ("FROM scratch AS a\nRUN echo one\nFROM a AS a\nRUN echo two", "FROM scratch AS a\nRUN echo one\nFROM a AS a\nRUN echo three"),
     "blanks before a continuation": ("FROM scratch\nRUN install lib \\\nfoo", "FROM scratch\nRUN install lib\\\nfoo"),
     "blanks before a continuation in quotes": ('FROM scratch\nRUN echo "a  \\\nb"', 'FROM scratch\nRUN echo "a\\\nb"'),
     "empty lines at the end of a here-document": ("FROM scratch\nCOPY <<X /x\na\n\nX", "FROM scratch\nCOPY <<X /x\na\nX"),
