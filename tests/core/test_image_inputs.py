@@ -295,6 +295,8 @@ REMOTE = "git init /r && cd /r && git remote add origin https://e.org/r && git f
         (f"{FROM}ADD https://e.org/r.git#main /r", [("clone", "Dockerfile:2", "main", None)]),
         (f"{FROM}ADD https://e.org/r.git#{HASH} /r", []),
         (f"{FROM}COPY . /", [("context", "Dockerfile:2", None, None)]),
+        (f"{FROM}RUN --mount=type=bind,source=.git,target=.git python -m build", [("context", "Dockerfile:2", None, None)]),
+        (f"{FROM}COPY .git/ /src/.git", [("context", "Dockerfile:2", None, None)]),
         (f"{FROM}RUN if true; then", [("script", "Dockerfile:2", None, None)]),
         (f'{FROM}RUN ["git", "clone", "https://e.org/r"]', [("clone", "Dockerfile:2", None, None)]),
         (f"{FROM}RUN <<EOF\nset -e\ngit clone https://e.org/r\nEOF", [("clone", "Dockerfile:4", None, None)]),

@@ -1,5 +1,6 @@
 """One image as its Dockerfile makes it from a tree of files: stages, sources, where they land, scripts that run."""
 
+import posixpath
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
@@ -78,6 +79,9 @@ class View(Struct):
     files: dict[int, StageFiles] = field(default_factory=dict)  # at the end of each stage
     everything: Place | None = None  # a source that is the whole context
     history: bool = False  # `.git` is in that
+    asked: Place | None = (
+        None  # a source that is `.git`, from which versions are told: it is in the context, and tracked nowhere
+    )
 
     @property
     def steps(self) -> Iterator[tuple[Stage, Step]]:
@@ -217,6 +221,9 @@ class _Looking:
         except BadPatternError as error:
             self._wrong(step, "bad-pattern", f"{step.keyword} of {source!r:.120}: {error}")
             return
+        if not taken and self._top and _is_history(source) and not context.hides(".git"):
+            self._view.asked = self._view.asked or place
+            return
         if not taken:
             near, hidden = context.near(source), context.is_ignored(source)
             self._view.missing.append(Missing(place, step.keyword, source, near, hidden))
@@ -257,6 +264,10 @@ class _Looking:
         else:
             put = partial(files.put, target=target, folder=step.folder, many=False)
             self._take(step, source, partial(self._view.context.take, source), put)
+
+
+def _is_history(source: str) -> bool:
+    return posixpath.normpath(f"/{source}").split("/")[1] == ".git"
 
 
 def bases(found: View) -> Iterator[From]:

@@ -3,6 +3,7 @@
 import posixpath
 from collections.abc import Iterator, Sequence
 
+from regraft.core.git_clones import HASH
 from regraft.core.init_baked import baked_table
 from regraft.core.init_found import Found, Upstream, identity, image_names, locks_of, upstreams
 from regraft.core.init_git import COMMIT
@@ -162,7 +163,7 @@ def follows_branch(refs: Sequence[Ref]) -> Ref | None:
     """The first that is a branch by its name: no commit, no pull ref, and nothing that looks like a version."""
     for ref in refs:
         text = ref.text or ""
-        if text and not any(one.fullmatch(text) for one in (COMMIT, _VERSION, _PULL)):
+        if text and not any(one.fullmatch(text) for one in (COMMIT, HASH, _VERSION, _PULL)):
             return ref
     return None
 
@@ -178,9 +179,9 @@ def _branch(table: Table, one: Upstream) -> None:
         lines = ", ".join(f"{ref.text!r:.120} ({ref.place})" for ref in branches[:_SHOWN])
         table.ask("branch", f"which one does the project follow? {lines}")
     elif texts:
-        table.ask(
-            "branch", f"which one does the project follow? {texts[0].text!r:.120} ({texts[0].place}) looks like a tag"
-        )
+        like = "a short hash" if HASH.fullmatch(texts[0].text or "") else "a tag"
+        text = f"{texts[0].text!r:.120} ({texts[0].place}) looks like {like}"
+        table.ask("branch", f"which one does the project follow? {text}")
     elif refs and refs[0].text is not None:
         table.ask("branch", f"which one does the project follow? {refs[0].place} has a commit")
     elif refs:
