@@ -100,9 +100,9 @@ def _context(view: View) -> Iterator[Loose]:
     elif view.everything is not None:
         what = "the whole build context is copied: what lies there untracked is in it, and in no hash"
         yield Loose("context", what, "copy what is needed by name", view.everything)
-    if view.asked is not None:
+    if view.history_taken is not None:
         what = "`.git` is handed to the build: what is told from it (a version, a commit) is in no hash"
-        yield Loose("context", what, "pass the version as a build argument", view.asked)
+        yield Loose("context", what, "pass the version as a build argument", view.history_taken)
 
 
 def _remotes(view: View) -> Iterator[Loose]:

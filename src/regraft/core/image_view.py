@@ -79,9 +79,7 @@ class View(Struct):
     files: dict[int, StageFiles] = field(default_factory=dict)  # at the end of each stage
     everything: Place | None = None  # a source that is the whole context
     history: bool = False  # `.git` is in that
-    asked: Place | None = (
-        None  # a source that is `.git`, from which versions are told: it is in the context, and tracked nowhere
-    )
+    history_taken: Place | None = None  # a source that is `.git`, which is in the context and tracked nowhere
 
     @property
     def steps(self) -> Iterator[tuple[Stage, Step]]:
@@ -222,7 +220,7 @@ class _Looking:
             self._wrong(step, "bad-pattern", f"{step.keyword} of {source!r:.120}: {error}")
             return
         if not taken and self._top and _is_history(source) and not context.hides(".git"):
-            self._view.asked = self._view.asked or place
+            self._view.history_taken = self._view.history_taken or place
             return
         if not taken:
             near, hidden = context.near(source), context.is_ignored(source)
