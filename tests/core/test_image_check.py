@@ -202,7 +202,7 @@ def test_an_apply_of_a_patch_that_the_copied_folder_does_not_have(track: Any) ->
 
 
 def test_a_patch_that_no_image_applies(track: Any) -> None:
-    files = {"docker/patch/b.patch": PATCH + "\n", "tests/data/c.patch": PATCH}
+    files = {"docker/patch/b.patch": PATCH + "\n", "tests/data/c.patch": PATCH + "\n\n"}
     assert check(track, APPLIED, files) == ["patch-unused docker/patch/b.patch"]
 
 
@@ -418,3 +418,97 @@ def test_the_page_has_the_same_rules() -> None:
     page = (Path(__file__).parents[2] / "docs/commands/image-check.md").read_text("utf-8")
     rows = [f"| `{name}` | {rule.severity} | {rule.text} |" for name, rule in RULES.items()]
     assert [line for line in page.splitlines() if line.startswith("| `")] == rows
+
+
+@pytest.mark.parametrize(
+    ("run", "more"),
+    [
+        ("RUN cd /r && QUILT_PATCHES=/patches quilt push -a", {}),
+        ("ENV QUILT_PATCHES=/patches\nRUN cd /r && quilt push -a", {}),
+        ("RUN python3 /tools/put.py /patches", {}),
+        ("RUN python3 /tools/put.py --patches=/patches/", {}),
+        ("RUN python3 /patches/put.py", {"docker/patch/put.py": "subprocess.run(['git', 'apply', name])"}),
+        (
+            "RUN cd /r && make -f /patches/Makefile patch",
+            {"docker/patch/Makefile": "patch:\n\tgit apply /patches/a.patch\n"},
+        ),
+        ("RUN make -C /patches", {"docker/patch/Makefile": "all:\n\tgit apply /patches/a.patch\n"}),
+        ("WORKDIR /patches\nRUN make", {"docker/patch/Makefile": "all:\n\tgit apply /patches/a.patch\n"}),
+        ("RUN cd /r && stg import /patches/a.patch", {}),
+        ("RUN for p in /patches/*.patch; do put-it $p || exit 1; done", {}),
+        ("RUN cat /patches/*.patch | put-it", {}),
+        ("RUN put-it < /patches/a.patch", {}),
+    ],
+)
+def test_a_patch_in_the_hands_of_another_program_is_not_called_unused(
+    track: Any, run: str, more: dict[str, str]
+) -> None:
+    assert check(track, f"{COPY}{run}\n", more) == []
+
+
+@pytest.mark.parametrize(
+    "run", ["ls -l /patches", "chmod -R a+r /patches", "rm -rf /patches", "cd /patches", "cat /patches/a.patch", "make"]
+)
+def test_who_only_looks_at_a_patch_does_not_apply_it(track: Any, run: str) -> None:
+    assert check(track, f"{COPY}RUN {run}\n") == ["patch-unused docker/patch/a.patch"]
+
+
+def test_a_patch_that_is_copied_as_one_and_that_nothing_applies(track: Any) -> None:
+    def unused(text: str, *paths: str) -> list[str]:
+        found = track({"Dockerfile": f"{FROM}{text}", **{path: f"{PATCH}{path}" for path in paths}})
+        return [one.path for one in judge([Built(Recipe("i", "Dockerfile"))], found.tree, found.read)]
+
+    assert unused("COPY patches /p/\n# RUN git apply /p/a.patch\n", "patches/a.patch") == ["patches/a.patch"]
+    assert unused("COPY q /p/\nRUN make\n", "q/a.patch", "q/series") == ["q/a.patch"]
+    assert unused("COPY q/a.patch /p/\n", "q/a.patch", "q/b.patch") == ["q/a.patch"]
+    assert unused("COPY fixes/*.diff /p/\n", "fixes/a.diff") == ["fixes/a.diff"]
+    assert unused("COPY patches /p/\n", "patches/deep/a.patch") == ["patches/deep/a.patch"]
+    assert unused("COPY . /app/\n", "tests/data/a.patch", "a.patch", "b.py", "c.py") == []
+    assert unused("COPY tests /app/\n", "tests/a.patch", "tests/test_a.py", "tests/test_b.py") == []
+    assert unused("COPY src /app/\n", "src/tests/a.patch", "src/main.py") == []
+
+
+def test_a_pattern_that_matches_nothing_in_the_folder_that_was_copied(track: Any) -> None:
+    both = ["apply-missing docker/Dockerfile:3", "patch-unused docker/patch/a.patch"]
+    assert check(track, f"{COPY}RUN cd /r && git apply /patches/00*.patch\n") == both
+    assert check(track, f"{COPY}RUN for p in /patches/00*; do git -C /r apply $p || exit 1; done\n") == both
+    assert check(track, f"{COPY}RUN cd /r && git apply /elsewhere/00*.patch\n") == []
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "RUN curl -sSfo /patches/0001.patch https://example.org/1",
+        "RUN cd /patches && wget https://example.org/0001.patch",
+        "RUN git -C /r format-patch -o /patches -1",
+        "RUN sed s/a/b/ /patches/a.patch > /patches/0001.patch",
+        "COPY --from=example.org/patches:1 / /patches/",
+        "ADD https://example.org/0001.patch /patches/",
+    ],
+)
+def test_a_folder_that_something_else_fills_too_is_not_known(track: Any, before: str) -> None:
+    rules = [
+        one.partition(" ")[0] for one in check(track, f"{COPY}{before}\nRUN git -C /r apply /patches/0001.patch\n")
+    ]
+    assert "apply-missing" not in rules
+    assert "patch-unused" not in rules
+
+
+def test_a_missing_source_makes_no_patch_unused(track: Any) -> None:
+    text = f"{FROM}COPY docker/patches /patches/\nRUN cd /r && git apply /patches/a.patch\n"
+    assert check(track, text) == ["copy-missing docker/Dockerfile:2"]
+
+
+def test_images_that_were_not_asked_for_are_not_forgotten(track: Any) -> None:
+    files = {
+        "x/Dockerfile": f"{FROM}COPY p /p\nRUN git apply /p/a.patch\n",
+        "y/Dockerfile": f"{FROM}COPY p /p\nRUN git apply /p/b.patch\n",
+        "p/a.patch": PATCH,
+        "p/b.patch": PATCH + "\n",
+    }
+    found = track(files)
+    x, y = (Built(Recipe(name, f"{name}/Dockerfile")) for name in "xy")
+    assert judge([x], found.tree, found.read, [y]) == ()
+    assert [one.rule for one in judge([x], found.tree, found.read)] == ["patch-unused", "image-unbuilt"]
+    broken = track({path: text for path, text in files.items() if path != "y/Dockerfile"})
+    assert judge([x], broken.tree, broken.read, [y]) == ()
