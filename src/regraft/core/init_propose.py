@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from regraft.core.git_clones import HASH
 from regraft.core.init_baked import baked_table
-from regraft.core.init_found import Found, Upstream, identity, image_names, locks_of, upstreams
+from regraft.core.init_found import Found, Upstream, clean_name, identity, image_names, locks_of, upstreams
 from regraft.core.init_git import COMMIT
 from regraft.core.init_images import image_table, suite_tables
 from regraft.core.init_manifest import Entry, Proposal, Table
@@ -241,6 +241,7 @@ def _remarks(
         say(("dependencies", "what is baked? Nothing here clones a repository or installs one by pip"))
     if found.held and not any(table.path[0] == "suites" for table in proposal.tables):
         say(("suites", "which jobs run on which image? No workflow here starts one of these images by name"))
+    _untold(found, proposal)
     for key, place in found.workflows.directives.items():
         if key.endswith("-pr") and key not in {one for one, _ in directives.values()}:
             meant = nearest(key, [default_directive(one.name) for one in every])
@@ -253,6 +254,16 @@ def _remarks(
     for place in found.workflows.unread:
         say((None, f"{place.path} is no YAML, and was not read but for directives"))
     _unused(found, proposal)
+
+
+def _untold(found: Found, proposal: Proposal) -> None:
+    """Jobs that run on an image of a repository here, by a digest or by a tag that is not written there."""
+    ours = {entry.value for table in proposal.tables for entry in table.entries if entry.key == "repository"}
+    suites = {table.path[1] for table in proposal.tables if table.path[0] == "suites"}
+    for job, (text, place) in found.workflows.untold.items():
+        name = clean_name(job) or "suite"
+        if any(one and text.startswith((f"{one}:", f"{one}@")) for one in ours) and name not in suites:
+            proposal.remarks.append((f"suites.{name}.image", f"which image? {place} runs it on {text!r:.120}"))
 
 
 def _unused(found: Found, proposal: Proposal) -> None:
