@@ -224,6 +224,36 @@ def test_a_patch_that_is_applied_twice(track: Any) -> None:
     assert check(track, f"{APPLIED}RUN git -C /other apply /patches/a.patch\n") == []
 
 
+@pytest.mark.parametrize(
+    "between",
+    [
+        "git -C /r checkout -- . && ",
+        "cd /r && git reset --hard && ",
+        "git -C /r restore . && ",
+        "rm -rf /r && ",
+        f"rm -rf r; git clone https://e.org/r r && git -C /r checkout {HASH} && ",
+        "git -C /r apply -R /patches/a.patch && ",
+    ],
+)
+def test_a_patch_that_was_taken_back_is_not_applied_twice(track: Any, between: str) -> None:
+    again = "git -C /r apply /patches/a.patch\n"
+    assert check(track, f"{APPLIED}RUN {between}{again}") == []
+    assert check(track, f"{APPLIED}RUN {again}RUN {between}true\n") == ["patch-twice docker/Dockerfile:4"]
+    assert check(track, f"{APPLIED}RUN {between.replace('/r', '/q').replace(' r', ' q')}{again}") == [
+        "patch-twice docker/Dockerfile:4"
+    ]
+
+
+def test_stages_that_do_not_come_from_each_other_each_have_a_tree_of_their_own(track: Any) -> None:
+    one = APPLIED.replace("scratch", "scratch AS one")
+    assert check(track, f"{one}{APPLIED}COPY --from=one /x /x\n") == []
+    again = "RUN cd /r && git apply /patches/a.patch\n"
+    assert check(track, f"{one}FROM one\n{again}") == ["patch-twice docker/Dockerfile:5"]
+    assert check(track, f"{one}{COPY}COPY --from=one /r /r\n{again}") == ["patch-twice docker/Dockerfile:7"]
+    install = "RUN cd /r && pip install .\n"
+    assert check(track, f"FROM scratch AS one\n{install}{APPLIED}COPY --from=one /x /x\n") == []
+
+
 def test_a_patch_that_is_applied_again_when_a_container_starts(track: Any) -> None:
     text = f'{APPLIED}COPY docker/start.sh /\nENTRYPOINT ["/start.sh"]\n'
     assert check(
@@ -243,16 +273,30 @@ def test_a_patch_that_is_applied_again_when_a_container_starts(track: Any) -> No
         ("pip install torch", "setup.py", False),
         ("pip install -e /elsewhere", "setup.py", False),
         ("pip install -r ./requirements.txt", "setup.py", False),
+        ("pip wheel . -w /w && pip install /w/*.whl", "pkg/x.py", True),
+        ("python -m build", "pkg/x.py", True),
+        ("python -m build --outdir /w /r", "pkg/x.py", True),
+        ("pip install -e file:///r", "setup.py", True),
+        ("make install", "csrc/x.cu", True),
+        ("make install", "pkg/x.py", False),
+        ("make -C /r/csrc", "csrc/x.cu", True),
+        ("cmake -B build && cmake --build build", "csrc/x.cu", True),
+        ("ninja -C build", "csrc/x.cu", True),
+        ("make -C /", "csrc/x.cu", False),
+        ("pip install ./sub", "setup.py", False),
+        ("pip install ./sub", "sub/x.py", True),
+        ("git clone https://e.org/t /r/third && pip install /r/third", "pkg/x.py", False),
     ],
 )
 def test_a_patch_after_the_install_that_it_changes(track: Any, install: str, target: str, found: bool) -> None:
     files = {"docker/patch/a.patch": PATCH.replace("x.py", target)}
     text = f"{COPY}RUN cd /r && {install}\nRUN cd /r && git apply /patches/a.patch\n"
-    assert check(track, text, files) == (["patch-after-install docker/Dockerfile:4"] if found else [])
+    after = [one for one in check(track, text, files) if not one.startswith("clone-moving")]
+    assert after == (["patch-after-install docker/Dockerfile:4"] if found else [])
     again = f"{text}RUN cd /r && {install}\n"
-    assert check(track, again, files) == []
     before = f"{COPY}RUN cd /r && git apply /patches/a.patch && {install}\n"
-    assert check(track, before, files) == []
+    for sound in (again, before):
+        assert [one for one in check(track, sound, files) if not one.startswith("clone-moving")] == []
 
 
 def test_identical_copies(track: Any) -> None:
@@ -304,6 +348,16 @@ def test_a_dockerfile_that_nobody_builds(track: Any) -> None:
     assert check(track, APPLIED, {**other, "README.md": "Dockerfile.x is old\n"}) == [
         "image-unbuilt docker/Dockerfile.x"
     ]
+
+
+def test_a_copy_of_an_applied_patch_wherever_it_lies(track: Any) -> None:
+    files = {
+        "q/one.patch": PATCH,
+        "tests/data/one.patch": PATCH,
+        "r/other.patch": PATCH + "\n",
+        "s/other.patch": PATCH + "\n",
+    }
+    assert check(track, APPLIED, files) == ["patch-copied q/one.patch", "patch-copied tests/data/one.patch"]
 
 
 def pinned(commit: str) -> str:
@@ -512,3 +566,45 @@ def test_images_that_were_not_asked_for_are_not_forgotten(track: Any) -> None:
     assert [one.rule for one in judge([x], found.tree, found.read)] == ["patch-unused", "image-unbuilt"]
     broken = track({path: text for path, text in files.items() if path != "y/Dockerfile"})
     assert judge([x], broken.tree, broken.read, [y]) == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "found"),
+    [
+        ("v1.0", "v2.0", True),
+        ("main", "dev", True),
+        ("main", "main", False),
+        ("v1.0", HASH, False),
+        (HASH[:12], HASH, False),
+        (OTHER, HASH, True),
+    ],
+)
+def test_one_patch_on_two_versions(track: Any, one: str, other: str, found: bool) -> None:
+    def text(ref: str) -> str:
+        return f"{COPY}RUN git clone https://e.org/r /r && cd /r && git checkout {ref}\nRUN git -C /r apply /patches/a.patch\n"
+
+    files = {"docker/patch/a.patch": PATCH, "docker/A": text(one), "docker/B": text(other)}
+    tree = track(files)
+    findings = judge([Built(Recipe(name, f"docker/{name}")) for name in "AB"], tree.tree, tree.read)
+    pins = [f"{each.path}:{each.line}" for each in findings if each.rule == "pin-differs"]
+    assert pins == (["docker/B:3"] if found else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("on: {push: {paths: ['old/**']}}\njobs: {}\n", False),
+        ("on:\n  push:\n    paths:\n      - old/Dockerfile\n      - src/**\njobs: {}\n", False),
+        ("on:\n  push:\n    paths-ignore:\n    - old/Dockerfile\njobs: {}\n", False),
+        ("on: push\n# old/Dockerfile\njobs: {}  # old/Dockerfile\n", False),
+        ("jobs:\n  a:\n    steps:\n    - run: docker build -f old/Dockerfile .\n", True),
+        (
+            "on:\n  push:\n    paths:\n      - src/**\njobs:\n  a:\n    steps:\n    - with: {context: old}\n      file: old/Dockerfile\n",
+            True,
+        ),
+    ],
+)
+def test_a_filter_or_a_comment_builds_nothing(track: Any, text: str, named: bool) -> None:
+    files = {"old/Dockerfile": FROM, ".github/workflows/w.yml": text}
+    found = [one for one in check(track, APPLIED, files) if not one.startswith("filter-unmatched")]
+    assert found == ([] if named else ["image-unbuilt old/Dockerfile"])

@@ -1,27 +1,15 @@
 """The rules of `image check` about commands that apply patches."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-from msgspec import Struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from regraft.core.findings import Finding
 from regraft.core.image_applies import Applied
 from regraft.core.image_rules import finding
 from regraft.core.image_scripts import READS, Script
 from regraft.core.image_values import Place
-from regraft.core.image_view import View
-from regraft.core.patterns import regex
 from regraft.core.shell_failure import Outcome, outcome
 from regraft.core.shell_values import Block, Chain, Command, For, If, Nested, Node, Pipeline, all_nodes
-from regraft.core.shell_walk import Seen
 from regraft.core.trees import printable
-
-Read = Callable[[str], bytes | None]
-
-_TARGET = regex(rb"(?m)^\+\+\+ (?:[^/\s]+/)?([^\t\r\n]+)")
-_BUILDS = regex(
-    r"(?:.*/)?(?:setup\.py|setup\.cfg|pyproject\.toml|CMakeLists\.txt|Cargo\.toml|[^/]*\.(?:cu|cuh|c|cc|cpp|cxx|h|hpp|hip|pyx|rs|cmake))"
-)
 
 
 def missing(applied: Iterable[Applied]) -> Iterator[Finding]:
@@ -123,90 +111,3 @@ def _why(node: Node, script: Script) -> str:
             return "the script ends as its last command does (no `set -e` in force)"
         case _:
             return "nothing asks for its status"
-
-
-def twice(applied: Sequence[Applied], started: Sequence[Applied]) -> Iterator[Finding]:
-    """The same patch in the same folder, at two places that both run."""
-    first: dict[tuple[str, str], Applied] = {}
-    for one in (*applied, *started):
-        if one.apply.asks or one.apply.back:
-            continue
-        for path in one.paths:
-            before = first.setdefault((path, one.folder), one)
-            if before is one or _alternatives(before, one) or before.place == one.place:
-                continue
-            when = "when a container starts" if one in started else "again"
-            message = f"{printable(path)} is applied {when}, and was applied before"
-            yield finding("patch-twice", one.place, message, "apply it once", ((before.place, "applied here"),))
-
-
-def _alternatives(one: Applied, other: Applied) -> bool:
-    """Whether they stand in one statement that chooses between them."""
-    if one.script is not other.script:
-        return False
-    around = {id(node) for node in one.seen.inside if isinstance(node, Chain | If | Nested)}
-    return any(id(node) in around for node in other.seen.inside)
-
-
-class _Install(Struct, frozen=True):
-    order: tuple[int, ...]
-    folder: str
-    editable: bool
-    place: Place
-
-
-def _order(one: _Install) -> tuple[int, ...]:
-    return one.order
-
-
-def after_install(view: View, applied: Sequence[Applied], read: Read) -> Iterator[Finding]:
-    """Patches of what an install has already taken, where no later install takes it again."""
-    installs: list[_Install] = []
-    for script in view.followed.scripts:
-        if b"install" in script.text or b"setup.py" in script.text:
-            for seen in script.commands():
-                installs += _installs(seen, script)
-    for one in applied:
-        if one.apply.asks or one.apply.back:
-            continue
-        mine = one.script.order(one.seen.command.span.start)
-        related = [each for each in installs if _related(each.folder, one.folder)]
-        before = [each for each in related if each.order < mine]
-        if not before or any(each.order > mine for each in related):
-            continue
-        last = max(before, key=_order)
-        for path in one.paths:
-            targets = [match[1].decode("utf-8", "replace") for match in _TARGET.finditer(read(path) or b"")]
-            taken = [name for name in targets if not last.editable or _BUILDS.fullmatch(name)]
-            if taken:
-                how = "an editable install has built" if last.editable else "the install has copied"
-                message = f"{printable(path)} changes {printable(taken[0])}, which {how} already"
-                fix = "apply the patch before the install"
-                yield finding("patch-after-install", one.place, message, fix, ((last.place, "installed here"),))
-
-
-def _related(installed: str, patched: str) -> bool:
-    return installed == patched or installed.startswith(f"{patched}/") or patched.startswith(f"{installed}/")
-
-
-def _installs(seen: Seen, script: Script) -> Iterator[_Install]:
-    words = [seen.text(word.text) for word in seen.command.words]
-    if not words:
-        return
-    place = script.place(seen.command.span.start)
-    order = script.order(seen.command.span.start)
-    if "setup.py" in words and ({"install", "develop", "build_ext"} & set(words)):
-        yield _Install(order, seen.folder, "install" not in words, place)
-        return
-    name = words[0].rpartition("/")[2]
-    if "install" not in words or (name not in ("pip", "pip3") and "pip" not in words[:4]):
-        return
-    rest = words[words.index("install") + 1 :]
-    for at, word in enumerate(rest):
-        path = word.partition("[")[0]
-        if path.startswith((".", "/")) and not path.endswith((".whl", ".txt", ".gz", ".zip")):
-            editable = rest[at - 1] in ("-e", "--editable") if at else False
-            if at == 0 or not rest[at - 1].startswith(
-                ("-r", "-c", "--requirement", "--constraint", "-t", "--target", "-f")
-            ):
-                yield _Install(order, seen.path(path), editable, place)

@@ -10,11 +10,12 @@ from regraft.core.findings import Finding
 from regraft.core.git_clones import VERSION
 from regraft.core.globs import matching
 from regraft.core.image_applies import Applied, applied_in, hidden_in, used_by
-from regraft.core.image_apply_rules import after_install, missing, twice, unchecked
+from regraft.core.image_apply_rules import missing, unchecked
 from regraft.core.image_filters import Fed, filter_findings
 from regraft.core.image_handed import PATCHES, handed_in
 from regraft.core.image_inputs import missing_message, unused
 from regraft.core.image_loose import loose_of
+from regraft.core.image_order_rules import after_install, twice
 from regraft.core.image_pin_rules import Locks, pins
 from regraft.core.image_rules import finding
 from regraft.core.image_unbuilt import unbuilt
@@ -148,7 +149,7 @@ def _applies(case: Case) -> Iterator[Finding]:
     for found, applied, started in zip(case.views, case.applied, case.started, strict=True):
         yield from missing(applied)
         yield from unchecked((*applied, *started), (*found.followed.scripts, *found.started.scripts))
-        yield from twice(applied, started)
+        yield from twice(found, applied, started)
         yield from after_install(found, applied, case.read)
 
 
