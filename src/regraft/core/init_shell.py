@@ -43,6 +43,11 @@ _CAT = regex(r"\$\(\s*(?:cat|<)\s*\"?([^\s\"|;&()]+)\"?\s*\)")
 Run = Callable[["Shell", Command], bool | None]
 
 
+def unknown(name: str) -> str:
+    """What a variable stands for whose value nobody can tell: itself, and so neither empty nor unset."""
+    return f"${name}" if name.isidentifier() else ""
+
+
 class Shell(Struct):
     """One shell, at one point of its script. `place` gives the line of an offset in the script at hand.
 
@@ -151,10 +156,14 @@ class Shell(Struct):
 
     def _doubting(self, why: str, node: Node) -> bool | None:
         kept, self.doubt = self.doubt, self.doubt or why
+        before = dict(self.variables)
         try:
             return self.walk(node)
         finally:
             self.doubt = kept
+            for name, value in list(self.variables.items()):
+                if name not in before or before[name] != value:
+                    self.variables[name] = unknown(name)
 
     def _apart(self, node: Node) -> bool | None:
         kept = self.folder, dict(self.variables), list(self.before)

@@ -76,6 +76,7 @@ class Checkout(Struct):
     branch: Ref | None = None
     remotes: dict[str, Told] = field(default_factory=dict)
     fetched: Ref | None = None
+    local: dict[str, Ref | None] = field(default_factory=dict)  # branches that only this checkout has, and what of
     installs: list[Install] = field(default_factory=list)
     patches: list[Applied] = field(default_factory=list)
     series: Told | None = None
