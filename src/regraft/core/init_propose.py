@@ -17,6 +17,7 @@ from regraft.core.repository_url import parse_repository_url
 from regraft.core.spelling import nearest
 
 _VERSION = regex(r"(?:[A-Za-z]+[-_/]?)?v?\d+(?:[._-]\d+)+.*|v\d+.*|refs/tags/.*|tags/.*|.*(?:rc|alpha|beta|post)\d+")
+_WHICH = regex(r"which patch|what does '.*' match|which series|what (?:does|follows)")
 _PULL = regex(r"(?:refs/)?pull/.*")
 _TESTS = frozenset({"test", "tests", "testdata", "fixtures", "golden", "node_modules", "third_party", "vendor"})
 _SHOWN = 10
@@ -188,6 +189,9 @@ def _branch(table: Table, one: Upstream) -> None:
         table.ask(
             "branch", f"which one does the project follow? What {refs[0].place} checks out is not in the repository"
         )
+    elif one.uses and one.uses[0].checkout.url is None:
+        place = one.uses[0].checkout.place
+        table.ask("branch", f"which one does the project follow? {place} uses a checkout that the base image brings")
     else:
         place = one.uses[0].checkout.place if one.uses else one.straight[0][1].place
         why = "no pin: what is built depends on the day"
@@ -266,6 +270,13 @@ def _untold(found: Found, proposal: Proposal) -> None:
             proposal.remarks.append((f"suites.{name}.image", f"which image? {place} runs it on {text!r:.120}"))
 
 
+def _unclear(held: Held) -> Iterator[Place]:
+    """The lines that apply patches of which nobody can tell which."""
+    remarks = [*held.remarks, *(remark for one in held.checkouts.values() for remark in one.remarks)]
+    yield from (one.place for one in remarks if one.question and _WHICH.search(one.text))
+    yield from (patch.place for one in held.checkouts.values() for patch in one.patches if patch.doubt is not None)
+
+
 def _unused(found: Found, proposal: Proposal) -> None:
     """Patch files that no image applies."""
     applied = {patch.path for held in found.held for one in held.checkouts.values() for patch in one.patches}
@@ -276,12 +287,14 @@ def _unused(found: Found, proposal: Proposal) -> None:
         for path in sorted(found.tracked)
         if path.endswith((".patch", ".diff")) and path not in applied and not _TESTS & {*path.split("/")[:-1]}
     ]
+    unclear = [place for held in found.held for place in _unclear(held)]
+    doubt = f", as far as that can be followed: which ones {unclear[0]} applies is asked" if unclear else ""
     commented = [told for held in found.held for told in held.commented]
     for path in left[:_SHOWN]:
         name = posixpath.basename(path)
         line = next((told for told in commented if name in told.text), None)
         why = f"; {line.place} has it in a comment" if line else ""
-        proposal.remarks.append((path, f"is it retired? No Dockerfile here applies it{why}"))
+        proposal.remarks.append((path, f"is it retired? No Dockerfile here applies it{why}{doubt}"))
     if len(left) > _SHOWN:
         proposal.remarks.append(
             ("patches", f"and {len(left) - _SHOWN} more patch files that no Dockerfile here applies?")
