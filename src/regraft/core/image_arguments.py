@@ -53,7 +53,7 @@ def _misuses(view: View) -> Iterator[tuple[str, Place]]:
         if own is script and own.caller is not None:
             owners.append(own)
         good.setdefault(key, Counter()).update(name for seen in script.commands(inner=True) for name in _good(seen))
-    for stage in view.reached:
+    for stage in view.stages.stages:  # BuildKit reads the FROM of a stage that nothing leads to, too
         place = Place(view.recipe.dockerfile, stage.line)
         alone = () if stage.base.argument is None else (stage.base.argument,)
         yield from ((name, place) for name in stage.base.used if name not in alone)
