@@ -36,7 +36,7 @@ class Runner:
     def __call__(self, *argv: str, timeout: int = 30, managed: bool = False, lock: int | None = None) -> Ran:
         env = {"PATH": os.environ["PATH"], "PIP_TARGET": "/x"}
         commands = InstallCommands(env, Places(self.root / "project", self.root), self.lines.append)
-        image = replace(IMAGE, python="python3", install_timeout=timeout)
+        image = replace(IMAGE, python="/bin/python3", install_timeout=timeout)
         held = lock if lock is not None else os.open(self.root / "lock", os.O_CREAT | os.O_RDWR)
 
         def on_start(running: Running) -> None:
@@ -58,6 +58,8 @@ class Runner:
 def runner(tmp_path: Path) -> Runner:
     for name in ("src", "project"):
         (tmp_path / name).mkdir()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python3").symlink_to(sys.executable)
     return Runner(tmp_path)
 
 

@@ -21,7 +21,7 @@ lock = { file = "eng.commit" }
 
 [images.img]
 dockerfile = "Dockerfile"
-python = "/no/python"
+python = "/usr/bin/python3"
 
 [images.img.baked.eng]
 path = "/opt/eng"
@@ -50,6 +50,9 @@ class World:
         pin = f"ARG C={self.commits[1]}\nRUN git clone https://x.org/o/eng /opt/eng && git -C /opt/eng checkout $C\n"
         self.write("Dockerfile", f"FROM a\n{pin}")
         shutil.copytree(self.eng, self.baked)
+        (root / "image/usr/bin").mkdir(parents=True)
+        self.python = root / "image/usr/bin/python3"
+        self.python.symlink_to(sys.executable)
         self.at(1)
         for name in ("one", "two"):
             (self.baked / name).write_text(f"{name} patched\n")
@@ -78,7 +81,7 @@ class World:
     def write(self, name: str, text: str) -> None:
         (self.project / name).write_text(text)
 
-    def probe(self, *words: str) -> tuple[int, str]:
+    def probe(self, *words: str, codes: tuple[int, ...] = (0, 1)) -> tuple[int, str]:
         argv = [
             sys.executable,
             "-m",
@@ -91,8 +94,8 @@ class World:
             *words,
         ]
         done = subprocess.run(argv, cwd=self.project, env=self.env, capture_output=True, text=True, check=False)
-        assert done.returncode in (0, 1), done.stderr
-        return done.returncode, done.stdout
+        assert done.returncode in codes, done.stderr
+        return done.returncode, done.stdout if done.returncode in (0, 1) else f"{done.stdout}{done.stderr}"
 
     def eng_of(self, *words: str) -> Any:
         return json.loads(self.probe("--format", "json", *words)[1])["dependencies"]["eng"]
@@ -134,6 +137,39 @@ def test_a_patch_that_was_left_out_and_one_whose_file_was_edited_since(world: Wo
     states = {one["path"]: one["state"] for one in world.eng_of()["patches"]}
     assert states == {"one.patch": "not-in", "two.patch": "differs"}
     assert world.eng_of()["by_patch"] == {}
+
+
+def test_a_file_that_a_left_out_patch_edits_is_explained_by_that(world: World) -> None:
+    (world.baked / "one").write_text("one 1\n")
+    (world.baked / "rest").write_text("edited\n")
+    assert [one["path"] for one in world.eng_of()["by_nothing"]] == ["rest"]
+
+
+def test_an_interpreter_that_cannot_be_started_is_an_error_after_what_could_be_looked_at(world: World) -> None:
+    world.python.unlink()
+    code, said = world.probe(codes=(3,))
+    assert code == 3
+    assert "  patch     one.patch: is in it\n" in said
+    assert "[missing-interpreter]" in said
+
+
+def test_a_checkout_that_is_not_there_is_an_error_and_no_unknown_commit(world: World) -> None:
+    shutil.rmtree(world.baked)
+    code, said = world.probe("--candidates", "10", codes=(3,))
+    assert code == 3
+    assert "commit" not in said.partition("error:")[0]
+    assert "/opt/eng" in said
+
+
+@pytest.mark.parametrize("words", [(), ("--write",), ("--explain",)])
+def test_a_bare_name_below_a_root_is_never_this_machines_interpreter(world: World, words: tuple[str, ...]) -> None:
+    world.write("regraft.toml", MANIFEST.replace('python = "/usr/bin/python3"', ""))
+    argv = [sys.executable, "-m", "regraft", "image", "probe", "--root", str(world.root / "image"), *words]
+    done = subprocess.run(argv, cwd=world.project, env=world.env, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert "[missing-interpreter]" in done.stderr
+    assert 'images.img.python = "/usr/bin/python3" is there' in done.stderr
+    assert not (world.project / "baselines").exists()
 
 
 def test_a_patch_that_does_not_fit_the_commit(world: World) -> None:

@@ -171,6 +171,53 @@ def test_explain_names_what_differs(project: Path) -> None:
     assert (same.returncode, same.stdout.splitlines()[-1][-19:]) == (0, "inputs are the same")
 
 
+def test_explain_says_of_an_image_that_only_one_of_the_commits_builds_that_it_does(project: Path) -> None:
+    first = git(project, "rev-parse", "HEAD")
+    (project / "regraft.toml").write_text(MANIFEST + '[images.late]\ndockerfile = "docker/Dockerfile"\n')
+    second = commit(project)
+    done = regraft(project, "image", "inputs", "--explain", first, second)
+    assert done.returncode == 1
+    gpu, late = done.stdout.splitlines()
+    assert gpu.endswith("the inputs are the same")
+    assert late.startswith(f"late: only the second, {second[:12]} builds it")
+    done = regraft(project, "image", "inputs", "--explain", second, first, "--image", "late", "--format", "json")
+    (one,) = json.loads(done.stdout)["images"]
+    assert (done.returncode, one["before"]["commit"], one["after"], one["moved"]) == (1, second, None, [])
+    done = regraft(project, "image", "inputs", "--explain", first, second, "--image", "nobody")
+    assert (done.returncode, "no image 'nobody'" in done.stderr) == (2, True)
+
+
+def test_a_mistake_in_one_of_two_commits_names_the_commit(project: Path) -> None:
+    (project / "regraft.toml").write_text("x=")
+    commit(project)
+    (project / "regraft.toml").write_text(MANIFEST)
+    commit(project)
+    done = regraft(project, "image", "inputs", "--explain", "HEAD~1", "HEAD")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "at HEAD~1" in done.stderr
+
+
+def test_a_repository_without_a_commit_is_said_to_have_none(project: Path) -> None:
+    git(project, "checkout", "--quiet", "--orphan", "other")
+    done = regraft(project, "image", "inputs")
+    assert (done.returncode, "there is no commit yet" in done.stderr, "--at" in done.stderr) == (2, True, False)
+
+
+def test_a_file_that_nobody_committed_is_told_what_to_do_with(project: Path) -> None:
+    (project / "docker/Dockerfile").write_text("FROM scratch\nCOPY dist/new.whl /\n")
+    commit(project)
+    done = regraft(project, "image", "inputs")
+    assert "if a step before the build makes it, name it in `generated`" in done.stderr
+
+
+def test_a_build_argument_of_two_lines_is_refused(project: Path) -> None:
+    """It is handed on as a line NAME=VALUE, of which the second half would be another argument."""
+    (project / "regraft.toml").write_text(MANIFEST.replace('"fast"', '"fast\\nB=x"'))
+    commit(project)
+    done = regraft(project, "image", "inputs")
+    assert (done.returncode, "text on one line" in done.stderr) == (2, True)
+
+
 @pytest.mark.parametrize("revision", ["no-such", "-x", "--upload-pack=x", "HEAD\nHEAD", "HEAD:docker", ""])
 def test_what_is_no_commit_is_an_error(project: Path, revision: str) -> None:
     done = regraft(project, "image", "inputs", f"--at={revision}")
@@ -307,8 +354,9 @@ def test_git_is_in_a_context_only_at_the_top_of_the_repository(project: Path, tm
         (root / "docker/Dockerfile").write_text("FROM ubuntu:24.04\nCOPY . /src\n")
         (root / "regraft.toml").write_text(MANIFEST.replace('build-args = { MODE = "fast" }\n', ""))
         commit(root)
-    assert [one["kind"] for one in inputs(project)["loose"]] == ["base", "context"]
-    assert [one["kind"] for one in inputs(nested)["loose"]] == ["base"]
+    for root, there in ((project, True), (nested, False)):
+        base, context = inputs(root)["loose"]
+        assert (base["kind"], context["kind"], "`.git`" in context["what"]) == ("base", "context", there)
 
 
 def test_check_reads_a_project_below_the_top(project: Path, tmp_path: Path) -> None:

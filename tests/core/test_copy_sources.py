@@ -109,3 +109,27 @@ def test_what_is_a_dockerfile_by_its_name(name: str) -> None:
 )
 def test_what_is_none(name: str) -> None:
     assert not is_dockerfile(name)
+
+
+TREE = ["z.txt", "a/x.txt", "a/b/c/x.txt", "a/b2/c/d/e/bar", "a/b/c/d/e/bay", "p/run.sh"]
+
+
+@pytest.mark.parametrize(
+    ("source", "lands"),
+    [
+        ("**/*.txt", ["a/b/c/x.txt", "a/x.txt", "z.txt"]),
+        ("a/**/x.txt", ["a/b/c/x.txt", "a/x.txt"]),
+        ("p/run.sh", ["p/run.sh"]),
+        ("p", ["p/run.sh"]),
+        ("./a/./b/c", ["b/c/d/e/bay", "b/c/x.txt"]),
+        ("/a/b*/./c/**/e", ["c/d/e/bar", "c/d/e/bay"]),
+        ("a/b*/./c/d", ["c/d/e/bar", "c/d/e/bay"]),
+        ("no/**", []),
+    ],
+)
+def test_with_parents_a_double_star_crosses_folders_and_those_above_stay(
+    track: Any, source: str, lands: list[str]
+) -> None:
+    """The cases of BuildKit's own tests, frontend/dockerfile/dockerfile_parents_test.go."""
+    context = Context(track({path: path for path in TREE}).tree, "", Ignored(()))
+    assert sorted(below for one in context.take_with_parents(source) for _, below in one.files) == lands

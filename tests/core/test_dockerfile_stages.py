@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regraft.core.dockerfile_stages import Stages, joined, read_stages
+from regraft.core.dockerfile_stages import Stages, read_stages
+from regraft.core.dockerfile_steps import joined
 from regraft.core.dockerfile_text import read_dockerfile
 from regraft.errors import InputError
 
@@ -31,6 +32,18 @@ def test_each_stage_says_what_it_is_built_on() -> None:
     assert found.stages[2].needs == (1, 0)
     assert [one.index for one in found.reached(None)] == [0, 1, 2]
     assert [one.index for one in found.reached("ONE")] == [0]
+
+
+def test_a_here_document_behind_onbuild_is_the_instructions() -> None:
+    found = read("FROM a AS one\nONBUILD RUN <<E\necho hi\nE\nFROM one\nRUN true\n")
+    assert found.mistakes == ()
+    left, own = found.stages[1].steps
+    assert (left.line, left.logical(), own.logical()) == (2, "RUN <<E\necho hi\nE", "RUN true")
+
+
+def test_a_here_document_without_an_end_is_a_mistake() -> None:
+    assert codes(read("FROM a\nRUN <<E\necho hi\n")) == [("bad-dockerfile", "Dockerfile:2")]
+    assert codes(read("FROM a\nRUN <<E\necho hi\nE")) == []
 
 
 def test_a_stage_that_nothing_leads_to_is_left_out() -> None:

@@ -58,6 +58,7 @@ def test_a_pin_is_handed_over_where_the_argument_is_the_whole_word_and_takes_a_c
         "ARG REF=base\nFROM h/${REF}:v5 AS a\nFROM a\nARG REF\nRUN make $REF",
         "ARG REF=base\nFROM $REF AS a\nFROM $REF-dev\nCOPY --from=a /x /",
         "ARG REF=base:1\nFROM $REF AS a\nFROM a\nARG REF\nRUN case $REF in *cuda*) make;; esac",
+        "ARG REF=base:1\nFROM $REF-dev AS unused\nFROM $REF",
         "ARG REF=base:1\nFROM --platform=$REF $REF",
         f"{FROM}RUN git clone -b ${{REF}} {URL}",
         f"{FROM}RUN git clone --branch=$REF {URL}",

@@ -54,6 +54,24 @@ def test_a_sound_build_is_silent(track: Any) -> None:
         'SHELL ["/bin/bash", "-o", "pipefail", "-ec"]\nRUN git -C /r apply /patches/a.patch | tee /log; true',
         'RUN ["git", "-C", "/r", "apply", "/patches/a.patch"]',
         'RUN ["bash", "-ec", "git -C /r apply /patches/a.patch; true"]',
+        "RUN git -C /r apply --reverse --check /patches/a.patch || git -C /r apply /patches/a.patch",
+        "RUN grep -q marker /r/x.py || git -C /r apply /patches/a.patch",
+        'RUN [ -n "$SKIP" ] || git -C /r apply /patches/a.patch',
+        'RUN for p in /patches/*.patch; do git -C /r apply "$p" || FAIL=1; done; [ -z "$FAIL" ]',
+        "RUN git -C /r apply /patches/a.patch || (git -C /r apply -R --check /patches/a.patch && echo already)",
+        "RUN git -C /r apply /patches/a.patch || exec false",
+        "RUN die() { exit 1; }; git -C /r apply /patches/a.patch || die; true",
+        "RUN <<EOF\n#!/bin/bash\ntrap 'exit 1' ERR\ngit -C /r apply /patches/a.patch\ntrue\nEOF",
+        'RUN try() { "$@" || exit 1; }; try git -C /r apply /patches/a.patch; true',
+        "RUN timeout 60 git -C /r apply /patches/a.patch",
+        "RUN cd /r && gpatch -p1 < /patches/a.patch",
+        "RUN cd /r && busybox patch -p1 < /patches/a.patch",
+        "RUN cd /r && parallel git apply ::: /patches/*.patch",
+        "RUN cd /r && git apply $(ls -v /patches/*.patch)",
+        "RUN command -v patch || true; git -C /r apply /patches/a.patch",
+        "RUN sudo apt-get install -y patch git || true; git -C /r apply /patches/a.patch",
+        "RUN make patch || true; git -C /r apply /patches/a.patch",
+        "RUN git -C /r apply --stat /patches/a.patch || true; git -C /r apply /patches/a.patch",
     ],
 )  # fmt: skip
 def test_every_sound_way_to_apply_is_understood(track: Any, text: str) -> None:
@@ -75,6 +93,16 @@ def test_every_sound_way_to_apply_is_understood(track: Any, text: str) -> None:
         ("RUN <<EOF\ngit -C /r apply /patches/a.patch\ntrue\nEOF", 4),
         ("RUN find /patches -name '*.patch' -exec git -C /r apply {} \\;", 3),
         ('RUN ["bash", "-c", "git -C /r apply /patches/a.patch; true"]', 3),
+        ("RUN while read p; do git -C /r apply /patches/$p; done < /patches/series", 3),
+        ("RUN X=$(git -C /r apply /patches/a.patch); true", 3),
+        ("RUN echo $(git -C /r apply /patches/a.patch)", 3),
+        ("RUN timeout 10 git -C /r apply /patches/a.patch || true", 3),
+        ("RUN nice -n 5 git -C /r apply /patches/a.patch || true", 3),
+        ("RUN bash -c 'git -C /r apply /patches/a.patch || true'", 3),
+        ("RUN trap 'exit 0' EXIT; git -C /r apply /patches/a.patch", 3),
+        ("RUN until git -C /r apply /patches/a.patch; do break; done", 3),
+        ("RUN <<EOF\nf() {\n  git -C /r apply $1\n  echo done\n}\nf /patches/a.patch\nEOF", 5),
+        ('RUN run() { "$@"; }; run git -C /r apply /patches/a.patch; true', 3),
     ],
 )
 def test_an_apply_whose_failure_cannot_stop_the_build(track: Any, text: str, line: int) -> None:
@@ -91,6 +119,58 @@ def test_the_same_in_a_script_that_the_build_runs(track: Any) -> None:
         text.replace("RUN bash /apply.sh", "RUN bash /apply.sh || true"),
         {"docker/apply.sh": f"set -e\n{script}"},
     ) == ["apply-unchecked docker/apply.sh:4"]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "sudo bash /apply.sh",
+        "sudo -u me /apply.sh",
+        "env A=1 bash /apply.sh",
+        "time bash /apply.sh",
+        "exec bash /apply.sh",
+        "exec /apply.sh",
+        "bash < /apply.sh",
+        "cat /apply.sh | bash",
+        "timeout 60 /apply.sh",
+        "bash -c '/apply.sh'",
+        "cp /apply.sh /x && . /apply.sh",
+        "PATH=/:$PATH apply.sh",
+    ],
+)
+def test_a_script_is_followed_however_it_is_started(track: Any, run: str) -> None:
+    script = "#!/bin/bash\ngit -C /r apply /patches/a.patch || true\n"
+    text = f"{COPY}COPY docker/apply.sh /\n"
+    text = text.replace("apply.sh /\n", "apply.sh /usr/local/bin/\n") if "PATH" in run else text
+    assert check(track, f"{text}RUN {run}\n", {"docker/apply.sh": script}) == ["apply-unchecked docker/apply.sh:2"]
+
+
+def test_a_file_that_is_read_in_is_judged_with_the_script_that_reads_it(track: Any) -> None:
+    def found(run: str, script: str) -> list[str]:
+        text = f"{COPY}COPY docker/lib.sh /\nRUN {run}\n"
+        return check(track, text, {"docker/lib.sh": script})
+
+    apply = "git -C /r apply /patches/a.patch"
+    assert found("set -e; . /lib.sh; true", f"{apply}\ntrue\n") == []
+    assert found(". /lib.sh; true", f"true\n{apply}\ntrue\n") == ["apply-unchecked docker/lib.sh:2"]
+    assert found(f". /lib.sh; {apply}; true", "set -e\n") == []
+    assert found(f". /lib.sh; {apply} || die no; true", "die() { exit 1; }\n") == []
+    assert found(". /lib.sh; put; true", f"put() {{\n  {apply}\n}}\n") == ["apply-unchecked docker/lib.sh:2"]
+
+
+def test_a_script_that_the_dockerfile_itself_writes_is_followed(track: Any) -> None:
+    body = "set +e\ngit -C /r apply /patches/a.patch\ntrue\n"
+    for target, run in [("/p/run.sh", "sh /p/run.sh"), ("/p/", "sh /p/E"), ("/usr/local/bin/x", "x")]:
+        assert check(track, f'{COPY}COPY <<"E" {target}\n{body}E\nRUN {run}\n') == [
+            "apply-unchecked docker/Dockerfile:5"
+        ]
+
+
+def test_an_entry_point_is_found_by_path(track: Any) -> None:
+    text = f"{APPLIED}COPY docker/entry.sh /usr/local/bin/\nENTRYPOINT ["
+    files = {"docker/entry.sh": "#!/bin/sh\nset -e\ncd /r\ngit apply /patches/a.patch\n"}
+    assert check(track, f'{text}"entry.sh"]\n', files) == ["patch-twice docker/entry.sh:4"]
+    assert check(track, f'{text}"tini", "--", "entry.sh"]\n', files) == ["patch-twice docker/entry.sh:4"]
 
 
 def test_a_copy_of_what_is_not_there_names_the_nearest(track: Any) -> None:
@@ -122,7 +202,7 @@ def test_an_apply_of_a_patch_that_the_copied_folder_does_not_have(track: Any) ->
 
 
 def test_a_patch_that_no_image_applies(track: Any) -> None:
-    files = {"docker/patch/b.patch": PATCH + "\n", "tests/data/c.patch": PATCH}
+    files = {"docker/patch/b.patch": PATCH + "\n", "tests/data/c.patch": PATCH + "\n\n"}
     assert check(track, APPLIED, files) == ["patch-unused docker/patch/b.patch"]
 
 
@@ -144,6 +224,36 @@ def test_a_patch_that_is_applied_twice(track: Any) -> None:
     assert check(track, f"{APPLIED}RUN git -C /other apply /patches/a.patch\n") == []
 
 
+@pytest.mark.parametrize(
+    "between",
+    [
+        "git -C /r checkout -- . && ",
+        "cd /r && git reset --hard && ",
+        "git -C /r restore . && ",
+        "rm -rf /r && ",
+        f"rm -rf r; git clone https://e.org/r r && git -C /r checkout {HASH} && ",
+        "git -C /r apply -R /patches/a.patch && ",
+    ],
+)
+def test_a_patch_that_was_taken_back_is_not_applied_twice(track: Any, between: str) -> None:
+    again = "git -C /r apply /patches/a.patch\n"
+    assert check(track, f"{APPLIED}RUN {between}{again}") == []
+    assert check(track, f"{APPLIED}RUN {again}RUN {between}true\n") == ["patch-twice docker/Dockerfile:4"]
+    assert check(track, f"{APPLIED}RUN {between.replace('/r', '/q').replace(' r', ' q')}{again}") == [
+        "patch-twice docker/Dockerfile:4"
+    ]
+
+
+def test_stages_that_do_not_come_from_each_other_each_have_a_tree_of_their_own(track: Any) -> None:
+    one = APPLIED.replace("scratch", "scratch AS one")
+    assert check(track, f"{one}{APPLIED}COPY --from=one /x /x\n") == []
+    again = "RUN cd /r && git apply /patches/a.patch\n"
+    assert check(track, f"{one}FROM one\n{again}") == ["patch-twice docker/Dockerfile:5"]
+    assert check(track, f"{one}{COPY}COPY --from=one /r /r\n{again}") == ["patch-twice docker/Dockerfile:7"]
+    install = "RUN cd /r && pip install .\n"
+    assert check(track, f"FROM scratch AS one\n{install}{APPLIED}COPY --from=one /x /x\n") == []
+
+
 def test_a_patch_that_is_applied_again_when_a_container_starts(track: Any) -> None:
     text = f'{APPLIED}COPY docker/start.sh /\nENTRYPOINT ["/start.sh"]\n'
     assert check(
@@ -163,16 +273,30 @@ def test_a_patch_that_is_applied_again_when_a_container_starts(track: Any) -> No
         ("pip install torch", "setup.py", False),
         ("pip install -e /elsewhere", "setup.py", False),
         ("pip install -r ./requirements.txt", "setup.py", False),
+        ("pip wheel . -w /w && pip install /w/*.whl", "pkg/x.py", True),
+        ("python -m build", "pkg/x.py", True),
+        ("python -m build --outdir /w /r", "pkg/x.py", True),
+        ("pip install -e file:///r", "setup.py", True),
+        ("make install", "csrc/x.cu", True),
+        ("make install", "pkg/x.py", False),
+        ("make -C /r/csrc", "csrc/x.cu", True),
+        ("cmake -B build && cmake --build build", "csrc/x.cu", True),
+        ("ninja -C build", "csrc/x.cu", True),
+        ("make -C /", "csrc/x.cu", False),
+        ("pip install ./sub", "setup.py", False),
+        ("pip install ./sub", "sub/x.py", True),
+        ("git clone https://e.org/t /r/third && pip install /r/third", "pkg/x.py", False),
     ],
 )
 def test_a_patch_after_the_install_that_it_changes(track: Any, install: str, target: str, found: bool) -> None:
     files = {"docker/patch/a.patch": PATCH.replace("x.py", target)}
     text = f"{COPY}RUN cd /r && {install}\nRUN cd /r && git apply /patches/a.patch\n"
-    assert check(track, text, files) == (["patch-after-install docker/Dockerfile:4"] if found else [])
+    after = [one for one in check(track, text, files) if not one.startswith("clone-moving")]
+    assert after == (["patch-after-install docker/Dockerfile:4"] if found else [])
     again = f"{text}RUN cd /r && {install}\n"
-    assert check(track, again, files) == []
     before = f"{COPY}RUN cd /r && git apply /patches/a.patch && {install}\n"
-    assert check(track, before, files) == []
+    for sound in (again, before):
+        assert [one for one in check(track, sound, files) if not one.startswith("clone-moving")] == []
 
 
 def test_identical_copies(track: Any) -> None:
@@ -224,6 +348,16 @@ def test_a_dockerfile_that_nobody_builds(track: Any) -> None:
     assert check(track, APPLIED, {**other, "README.md": "Dockerfile.x is old\n"}) == [
         "image-unbuilt docker/Dockerfile.x"
     ]
+
+
+def test_a_copy_of_an_applied_patch_wherever_it_lies(track: Any) -> None:
+    files = {
+        "q/one.patch": PATCH,
+        "tests/data/one.patch": PATCH,
+        "r/other.patch": PATCH + "\n",
+        "s/other.patch": PATCH + "\n",
+    }
+    assert check(track, APPLIED, files) == ["patch-copied q/one.patch", "patch-copied tests/data/one.patch"]
 
 
 def pinned(commit: str) -> str:
@@ -338,3 +472,139 @@ def test_the_page_has_the_same_rules() -> None:
     page = (Path(__file__).parents[2] / "docs/commands/image-check.md").read_text("utf-8")
     rows = [f"| `{name}` | {rule.severity} | {rule.text} |" for name, rule in RULES.items()]
     assert [line for line in page.splitlines() if line.startswith("| `")] == rows
+
+
+@pytest.mark.parametrize(
+    ("run", "more"),
+    [
+        ("RUN cd /r && QUILT_PATCHES=/patches quilt push -a", {}),
+        ("ENV QUILT_PATCHES=/patches\nRUN cd /r && quilt push -a", {}),
+        ("RUN python3 /tools/put.py /patches", {}),
+        ("RUN python3 /tools/put.py --patches=/patches/", {}),
+        ("RUN python3 /patches/put.py", {"docker/patch/put.py": "subprocess.run(['git', 'apply', name])"}),
+        (
+            "RUN cd /r && make -f /patches/Makefile patch",
+            {"docker/patch/Makefile": "patch:\n\tgit apply /patches/a.patch\n"},
+        ),
+        ("RUN make -C /patches", {"docker/patch/Makefile": "all:\n\tgit apply /patches/a.patch\n"}),
+        ("WORKDIR /patches\nRUN make", {"docker/patch/Makefile": "all:\n\tgit apply /patches/a.patch\n"}),
+        ("RUN cd /r && stg import /patches/a.patch", {}),
+        ("RUN for p in /patches/*.patch; do put-it $p || exit 1; done", {}),
+        ("RUN cat /patches/*.patch | put-it", {}),
+        ("RUN put-it < /patches/a.patch", {}),
+    ],
+)
+def test_a_patch_in_the_hands_of_another_program_is_not_called_unused(
+    track: Any, run: str, more: dict[str, str]
+) -> None:
+    assert check(track, f"{COPY}{run}\n", more) == []
+
+
+@pytest.mark.parametrize(
+    "run", ["ls -l /patches", "chmod -R a+r /patches", "rm -rf /patches", "cd /patches", "cat /patches/a.patch", "make"]
+)
+def test_who_only_looks_at_a_patch_does_not_apply_it(track: Any, run: str) -> None:
+    assert check(track, f"{COPY}RUN {run}\n") == ["patch-unused docker/patch/a.patch"]
+
+
+def test_a_patch_that_is_copied_as_one_and_that_nothing_applies(track: Any) -> None:
+    def unused(text: str, *paths: str) -> list[str]:
+        found = track({"Dockerfile": f"{FROM}{text}", **{path: f"{PATCH}{path}" for path in paths}})
+        return [one.path for one in judge([Built(Recipe("i", "Dockerfile"))], found.tree, found.read)]
+
+    assert unused("COPY patches /p/\n# RUN git apply /p/a.patch\n", "patches/a.patch") == ["patches/a.patch"]
+    assert unused("COPY q /p/\nRUN make\n", "q/a.patch", "q/series") == ["q/a.patch"]
+    assert unused("COPY q/a.patch /p/\n", "q/a.patch", "q/b.patch") == ["q/a.patch"]
+    assert unused("COPY fixes/*.diff /p/\n", "fixes/a.diff") == ["fixes/a.diff"]
+    assert unused("COPY patches /p/\n", "patches/deep/a.patch") == ["patches/deep/a.patch"]
+    assert unused("COPY . /app/\n", "tests/data/a.patch", "a.patch", "b.py", "c.py") == []
+    assert unused("COPY tests /app/\n", "tests/a.patch", "tests/test_a.py", "tests/test_b.py") == []
+    assert unused("COPY src /app/\n", "src/tests/a.patch", "src/main.py") == []
+
+
+def test_a_pattern_that_matches_nothing_in_the_folder_that_was_copied(track: Any) -> None:
+    both = ["apply-missing docker/Dockerfile:3", "patch-unused docker/patch/a.patch"]
+    assert check(track, f"{COPY}RUN cd /r && git apply /patches/00*.patch\n") == both
+    assert check(track, f"{COPY}RUN for p in /patches/00*; do git -C /r apply $p || exit 1; done\n") == both
+    assert check(track, f"{COPY}RUN cd /r && git apply /elsewhere/00*.patch\n") == []
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "RUN curl -sSfo /patches/0001.patch https://example.org/1",
+        "RUN cd /patches && wget https://example.org/0001.patch",
+        "RUN git -C /r format-patch -o /patches -1",
+        "RUN sed s/a/b/ /patches/a.patch > /patches/0001.patch",
+        "COPY --from=example.org/patches:1 / /patches/",
+        "ADD https://example.org/0001.patch /patches/",
+    ],
+)
+def test_a_folder_that_something_else_fills_too_is_not_known(track: Any, before: str) -> None:
+    rules = [
+        one.partition(" ")[0] for one in check(track, f"{COPY}{before}\nRUN git -C /r apply /patches/0001.patch\n")
+    ]
+    assert "apply-missing" not in rules
+    assert "patch-unused" not in rules
+
+
+def test_a_missing_source_makes_no_patch_unused(track: Any) -> None:
+    text = f"{FROM}COPY docker/patches /patches/\nRUN cd /r && git apply /patches/a.patch\n"
+    assert check(track, text) == ["copy-missing docker/Dockerfile:2"]
+
+
+def test_images_that_were_not_asked_for_are_not_forgotten(track: Any) -> None:
+    files = {
+        "x/Dockerfile": f"{FROM}COPY p /p\nRUN git apply /p/a.patch\n",
+        "y/Dockerfile": f"{FROM}COPY p /p\nRUN git apply /p/b.patch\n",
+        "p/a.patch": PATCH,
+        "p/b.patch": PATCH + "\n",
+    }
+    found = track(files)
+    x, y = (Built(Recipe(name, f"{name}/Dockerfile")) for name in "xy")
+    assert judge([x], found.tree, found.read, [y]) == ()
+    assert [one.rule for one in judge([x], found.tree, found.read)] == ["patch-unused", "image-unbuilt"]
+    broken = track({path: text for path, text in files.items() if path != "y/Dockerfile"})
+    assert judge([x], broken.tree, broken.read, [y]) == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "found"),
+    [
+        ("v1.0", "v2.0", True),
+        ("main", "dev", True),
+        ("main", "main", False),
+        ("v1.0", HASH, False),
+        (HASH[:12], HASH, False),
+        (OTHER, HASH, True),
+    ],
+)
+def test_one_patch_on_two_versions(track: Any, one: str, other: str, found: bool) -> None:
+    def text(ref: str) -> str:
+        return f"{COPY}RUN git clone https://e.org/r /r && cd /r && git checkout {ref}\nRUN git -C /r apply /patches/a.patch\n"
+
+    files = {"docker/patch/a.patch": PATCH, "docker/A": text(one), "docker/B": text(other)}
+    tree = track(files)
+    findings = judge([Built(Recipe(name, f"docker/{name}")) for name in "AB"], tree.tree, tree.read)
+    pins = [f"{each.path}:{each.line}" for each in findings if each.rule == "pin-differs"]
+    assert pins == (["docker/B:3"] if found else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("on: {push: {paths: ['old/**']}}\njobs: {}\n", False),
+        ("on:\n  push:\n    paths:\n      - old/Dockerfile\n      - src/**\njobs: {}\n", False),
+        ("on:\n  push:\n    paths-ignore:\n    - old/Dockerfile\njobs: {}\n", False),
+        ("on: push\n# old/Dockerfile\njobs: {}  # old/Dockerfile\n", False),
+        ("jobs:\n  a:\n    steps:\n    - run: docker build -f old/Dockerfile .\n", True),
+        (
+            "on:\n  push:\n    paths:\n      - src/**\njobs:\n  a:\n    steps:\n    - with: {context: old}\n      file: old/Dockerfile\n",
+            True,
+        ),
+    ],
+)
+def test_a_filter_or_a_comment_builds_nothing(track: Any, text: str, named: bool) -> None:
+    files = {"old/Dockerfile": FROM, ".github/workflows/w.yml": text}
+    found = [one for one in check(track, APPLIED, files) if not one.startswith("filter-unmatched")]
+    assert found == ([] if named else ["image-unbuilt old/Dockerfile"])

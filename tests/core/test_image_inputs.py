@@ -81,7 +81,109 @@ COUNTS: dict[str, dict[str, Any]] = {
     "what .dockerignore leaves out": {"files": {".dockerignore": "src/b.py\n"}},
     "the target": {"recipe": Recipe("rocm", "Dockerfile", target="build", arguments={"COMMIT": "def"})},
 }
+ESCAPED = "# escape=`\n"
+HASH = "0123456789abcdef0123456789abcdef01234567"
+FROM = "FROM scratch\n"
+DIFFER = {
+    "the second of two stages of one name": ("FROM scratch AS a\nRUN echo one\nFROM a AS a\nRUN echo two", "FROM scratch AS a\nRUN echo one\nFROM a AS a\nRUN echo three"),
+    "blanks before a continuation": ("FROM scratch\nRUN install lib \\\nfoo", "FROM scratch\nRUN install lib\\\nfoo"),
+    "blanks before a continuation in quotes": ('FROM scratch\nRUN echo "a  \\\nb"', 'FROM scratch\nRUN echo "a\\\nb"'),
+    "empty lines at the end of a here-document": ("FROM scratch\nCOPY <<X /x\na\n\nX", "FROM scratch\nCOPY <<X /x\na\nX"),
+    "empty lines at the start of a here-document": ("FROM scratch\nCOPY <<X /x\n\na\nX", "FROM scratch\nCOPY <<X /x\na\nX"),
+    "a line moved from one here-document to the next": ("FROM scratch\nCOPY <<A <<B /x\n1\n2\nA\n3\nB", "FROM scratch\nCOPY <<A <<B /x\n1\nA\n2\n3\nB"),
+    "a here-document of an ONBUILD": ("FROM scratch\nONBUILD RUN <<A\n1\nA", "FROM scratch\nONBUILD RUN <<A\n2\nA"),
+    "the frontend": ("# syntax=docker/dockerfile:1.4\nFROM scratch", "# syntax=docker/dockerfile:1.7-labs\nFROM scratch"),
+    "the escape character": (f"{ESCAPED}FROM scratch\nRUN echo a\\ b", "FROM scratch\nRUN echo a\\ b"),
+}  # fmt: skip
+SAME = {
+    "blanks after the escape character": ("FROM scratch\nRUN install lib\\  \nfoo", "FROM scratch\nRUN install lib\\\nfoo"),
+    "how lines end": ("FROM scratch\r\nRUN install lib\\\r\nfoo\r\n", "FROM scratch\nRUN install lib\\\nfoo\n"),
+    "what is checked": ("# check=skip=all\nFROM scratch", "# check=error=true\nFROM scratch"),
+}  # fmt: skip
+
+
+def hash_of(track: Any, text: str, files: dict[str, str] | None = None, **arguments: str) -> str:
+    found = track({"Dockerfile": text, **(files or {})})
+    return inputs_of(Recipe("i", "Dockerfile", arguments=arguments), Added(), found.tree, found.read, HEAD).hash
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFER.values(), ids=DIFFER)
+def test_dockerfiles_that_build_different_images_have_different_hashes(track: Any, one: str, other: str) -> None:
+    assert hash_of(track, one) != hash_of(track, other)
+
+
+@pytest.mark.parametrize(("one", "other"), SAME.values(), ids=SAME)
+def test_dockerfiles_that_build_the_same_image_have_the_same_hash(track: Any, one: str, other: str) -> None:
+    assert hash_of(track, one) == hash_of(track, other)
+
+
+def test_a_second_line_that_is_not_indented_is_a_word_of_its_own(track: Any) -> None:
+    text = "FROM scratch\nENV DIR=src \\\nNAME=a.py\nCOPY $DIR/$NAME /\n"
+    assert hash_of(track, text, {"src/a.py": "1"}) != hash_of(track, text, {"src/a.py": "2"})
+
+
+@pytest.mark.parametrize("name", ["SOURCE_DATE_EPOCH", "BUILDKIT_CONTEXT_KEEP_GIT_DIR", "BUILDKIT_SYNTAX"])
+def test_an_argument_that_buildkit_takes_without_an_arg_counts(track: Any, name: str) -> None:
+    text = "FROM scratch\n"
+    assert len({hash_of(track, text), hash_of(track, text, **{name: "1"}), hash_of(track, text, **{name: "2"})}) == 3
+    found = track({"Dockerfile": text})
+    recipe = Recipe("i", "Dockerfile", arguments={name: "1"})
+    assert inputs_of(recipe, Added(), found.tree, found.read, HEAD).notes == ()
+
+
+def test_copy_with_parents_takes_in_what_a_double_star_reaches_and_its_scripts_are_followed(track: Any) -> None:
+    text = "FROM scratch\nCOPY --parents **/*.txt /w/\nCOPY --parents p/run.sh /w/\nRUN sh /w/p/run.sh\n"
+    files = {"a/b/x.txt": "1", "p/run.sh": "git clone -b dev https://e.org/r\n"}
+    assert hash_of(track, text, files) != hash_of(track, text, {**files, "a/b/x.txt": "2"})
+    assert loose(track, text, files) == [("clone", "p/run.sh:1", "dev", None)]
+
+
+def test_the_keys_of_a_mount_may_be_written_in_capitals(track: Any) -> None:
+    text = "FROM scratch\nRUN --mount=TYPE=bind,SOURCE=d,TARGET=/x make\n"
+    assert hash_of(track, text, {"d/x": "1"}) != hash_of(track, text, {"d/x": "2"})
+
+
+ARCHITECTURES = "FROM a@sha256:00 AS base-amd64\nFROM b@sha256:00 AS base-arm64\nRUN one\nFROM base-${TARGETARCH}\n"
+
+
+def test_where_the_platform_chooses_a_stage_all_of_them_count(track: Any) -> None:
+    for change in ("a@sha256:01", "b@sha256:01"):
+        assert hash_of(track, ARCHITECTURES) != hash_of(track, ARCHITECTURES.replace(change[:-1] + "0", change))
+    assert hash_of(track, ARCHITECTURES) != hash_of(track, ARCHITECTURES.replace("RUN one", "RUN two"))
+    assert loose(track, ARCHITECTURES) == []
+
+
+def test_where_the_platform_chooses_an_image_that_is_not_covered(track: Any) -> None:
+    assert loose(track, "FROM base-${TARGETARCH}\n") == [("base", "Dockerfile:1", None, None)]
+
+
+@pytest.mark.parametrize(("name", "folder"), [("TARGETARCH", "bin/{}"), ("TARGETPLATFORM", "bin/linux/{}")])
+def test_where_the_platform_chooses_a_file_all_of_them_count(track: Any, name: str, folder: str) -> None:
+    text = f"{FROM}ARG {name}\nCOPY bin/${name}/x /x\nRUN --mount=type=bind,source=bin/${{{name}}}/y,target=/y make\n"
+    files = {f"{folder.format(one)}/{file}": "1" for one in ("amd64", "arm64") for file in ("x", "y")}
+    hashes = {hash_of(track, text, {**files, **change}) for change in ({}, *({path: "2"} for path in files))}
+    assert len(hashes) == 5
+    with pytest.raises(InputError) as caught:
+        hash_of(track, text, {f"{folder.format('amd64')}/x": "1"})
+    assert caught.value.code == "copy-missing"
+
+
+@pytest.mark.parametrize("source", ["third/setup.py", "third/src/*.py", "third"])
+def test_what_lies_in_a_submodule_is_covered_by_its_commit(track: Any, source: str) -> None:
+    def of_commit(commit: str) -> str:
+        found = track({"Dockerfile": f"{FROM}COPY {source} /t/\n", "third": commit}, {"third": "160000"})
+        return inputs_of(Recipe("i", "Dockerfile"), Added(), found.tree, found.read, HEAD).hash
+
+    assert of_commit("1" * 40) != of_commit("2" * 40)
+
+
+COUNTS |= {
+    "what git makes of a copied file at a checkout": {"files": {".gitattributes": "*.py text eol=crlf\n"}},
+    "likewise, in its folder": {"files": {"src/.gitattributes": "# why\n*.py export-subst\n"}},
+}
 COUNTS_NOT: dict[str, dict[str, Any]] = {
+    "what git makes of another file": {"files": {"docs/.gitattributes": "*.md text eol=crlf\n"}},
+    "an attribute that rewrites nothing": {"files": {"scripts/.gitattributes": "*.sh linguist-generated\n# text\n"}},
     "an unrelated file": {"files": {"docs/readme.md": "other words\n"}},
     "a new unrelated file": {"files": {"docs/new.md": "words\n"}},
     "a comment in another file": {"files": {"scripts/other.sh": "# another comment\n"}},
@@ -158,8 +260,6 @@ def loose(track: Any, text: str, files: dict[str, str] | None = None) -> list[tu
     return [(one.kind, str(one.place), one.ref, one.argument) for one in inputs.loose]
 
 
-HASH = "0123456789abcdef0123456789abcdef01234567"
-FROM = "FROM scratch\n"
 REMOTE = "git init /r && cd /r && git remote add origin https://e.org/r && git fetch origin main"
 
 
@@ -195,11 +295,36 @@ REMOTE = "git init /r && cd /r && git remote add origin https://e.org/r && git f
         (f"{FROM}ADD https://e.org/r.git#main /r", [("clone", "Dockerfile:2", "main", None)]),
         (f"{FROM}ADD https://e.org/r.git#{HASH} /r", []),
         (f"{FROM}COPY . /", [("context", "Dockerfile:2", None, None)]),
+        (f"{FROM}RUN --mount=type=bind,source=.git,target=.git python -m build", [("context", "Dockerfile:2", None, None)]),
+        (f"{FROM}COPY .git/ /src/.git", [("context", "Dockerfile:2", None, None)]),
         (f"{FROM}RUN if true; then", [("script", "Dockerfile:2", None, None)]),
         (f'{FROM}RUN ["git", "clone", "https://e.org/r"]', [("clone", "Dockerfile:2", None, None)]),
         (f"{FROM}RUN <<EOF\nset -e\ngit clone https://e.org/r\nEOF", [("clone", "Dockerfile:4", None, None)]),
         (f"{FROM}RUN cat <<EOF > /x\ngit clone https://e.org/r\nEOF", []),
         (f"{FROM}# RUN git clone https://e.org/r", []),
+        ("# syntax=docker/dockerfile:1\nFROM scratch", [("base", "Dockerfile:1", None, None)]),
+        ("# syntax=docker/dockerfile@sha256:00\nFROM scratch", []),
+        (f'{FROM}RUN bash -lc "git clone -b dev https://e.org/r && make"', [("clone", "Dockerfile:2", "dev", None)]),
+        (f"{FROM}RUN make && \\\n  sh -c 'cd / && \\\n  git clone https://e.org/r'", [("clone", "Dockerfile:4", None, None)]),
+        (f'{FROM}RUN eval "git clone https://e.org/r"', [("clone", "Dockerfile:2", None, None)]),
+        (f"{FROM}RUN su - me -c 'git clone https://e.org/r'", [("clone", "Dockerfile:2", None, None)]),
+        (f"{FROM}RUN sudo -u me git clone https://e.org/r", [("clone", "Dockerfile:2", None, None)]),
+        (f"{FROM}RUN timeout 60 git clone https://e.org/r", [("clone", "Dockerfile:2", None, None)]),
+        (f"{FROM}RUN retry git clone https://e.org/r", [("clone", "Dockerfile:2", None, None)]),
+        (f"{FROM}RUN apt-get install git clone https://e.org/r", []),
+        (f"{FROM}RUN X=$(git clone https://e.org/r)", [("clone", "Dockerfile:2", None, None)]),
+        (f"{FROM}RUN git clone -b 20240801 https://e.org/r", [("clone", "Dockerfile:2", "20240801", None)]),
+        (f"{FROM}RUN git clone -b {HASH} https://e.org/r", [("clone", "Dockerfile:2", HASH, None)]),
+        (f"{FROM}RUN git clone --revision={HASH} https://e.org/r", []),
+        (f"{FROM}RUN git clone https://e.org/r /r && git -C /r checkout {HASH} && git -C /r submodule update --init --remote", [("clone", "Dockerfile:2", None, None)]),
+        (f'{FROM}RUN sh -c "$(curl -fsSL https://e.org/x.sh)"', [("download", "Dockerfile:2", None, None)]),
+        (f"{FROM}RUN bash <(curl -s https://e.org/x.sh)", [("download", "Dockerfile:2", None, None)]),
+        (f"{FROM}RUN sudo wget $URL", [("download", "Dockerfile:2", None, None)]),
+        (f"{FROM}RUN apt-get install curl && curl -o $OUT https://e.org/x", [("download", "Dockerfile:2", None, None)]),
+        (f"{FROM}RUN sudo pip3 install git+ssh://git@e.org/x/ssh.git", [("pip", "Dockerfile:2", None, None)]),
+        (f"{FROM}RUN pip install git+ssh://git@e.org/x/ssh.git@release/1", [("pip", "Dockerfile:2", "release/1", None)]),
+        (f"{FROM}RUN pip install git+ssh://git@e.org/x/ssh.git@{HASH}", []),
+        (f"{FROM}RUN pip install 'x @ git+https://e.org/r@main; python_version > \"3\"'", [("pip", "Dockerfile:2", "main", None)]),
     ],
 )  # fmt: skip
 def test_what_the_hash_cannot_cover_is_listed_with_its_place(track: Any, text: str, expected: list[Any]) -> None:
@@ -217,9 +342,50 @@ def test_scripts_that_are_copied_and_run_are_followed(track: Any) -> None:
     assert loose(track, text, files) == [("clone", "s/b.sh:2", None, None), ("pip", "reqs.txt:4", "dev", None)]
 
 
+def test_an_address_keeps_its_user(track: Any) -> None:
+    found = track({"Dockerfile": f"{FROM}RUN pip install git+ssh://git@e.org/x/ssh.git@dev"})
+    (one,) = inputs_of(Recipe("i", "Dockerfile"), Added(), found.tree, found.read, HEAD).loose
+    assert (one.url, one.pin) == ("ssh://git@e.org/x/ssh.git", "git+ssh://git@e.org/x/ssh.git@<full commit>")
+
+
+@pytest.mark.parametrize(
+    ("install", "places"),
+    [
+        ("-r /q/all.txt", ["q/all.txt:1", "q/base.txt:2"]),
+        ("-r/q/base.txt", ["q/base.txt:2"]),
+        ("--requirement=/q/base.txt", ["q/base.txt:2"]),
+        ("-c /q/base.txt numpy", ["q/base.txt:2"]),
+        ("/q/proj", ["q/proj/pyproject.toml:3"]),
+        ("-e '/q/proj[test]'", ["q/proj/pyproject.toml:3"]),
+        ("-r /q/local.txt", ["q/proj/pyproject.toml:3"]),
+        ("-r /q/round.txt", []),
+    ],
+)
+def test_what_an_install_leads_to_is_read(track: Any, install: str, places: list[str]) -> None:
+    files = {
+        "q/all.txt": "git+https://e.org/a@main\n-r base.txt\n-c base.txt\n",
+        "q/base.txt": "x==1\ny @ git+https://e.org/b@main  # why\n# git+https://e.org/no\n",
+        "q/local.txt": "-e ./proj\n",
+        "q/round.txt": "-rround.txt\n",
+        "q/proj/pyproject.toml": f'[project]\nname = "p"\ndependencies = ["foo @ git+https://e.org/f@main", "g @ git+https://e.org/g@{HASH}"]\n',
+    }
+    found = loose(track, f"{FROM}COPY q /q\nRUN pip install {install}\n", files)
+    assert [(kind, place) for kind, place, _, _ in found] == [("pip", place) for place in places]
+
+
+@pytest.mark.parametrize("files", [{"ctx/Dockerfile": f"{FROM}COPY . /w\n"}])
+def test_what_lies_untracked_in_a_context_below_the_top_is_not_covered(track: Any, files: dict[str, str]) -> None:
+    found = track({**files, "ctx/x": "x"})
+    inputs = inputs_of(Recipe("i", "ctx/Dockerfile", "ctx"), Added(), found.tree, found.read, HEAD)
+    assert [(one.kind, one.what) for one in inputs.loose] == [
+        ("context", "the whole build context is copied: what lies there untracked is in it, and in no hash")
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "code", "where"),
     [
+        (f"{FROM}RUN <<E\nmake\n", "bad-dockerfile", "Dockerfile:2"),
         (f"{FROM}COPY missing /", "copy-missing", "Dockerfile:2"),
         (f"{FROM}COPY hidden.txt /", "copy-missing", "Dockerfile:2"),
         (f"{FROM}RUN --mount=type=bind,source=no.sh,target=/x sh /x", "copy-missing", "Dockerfile:2"),

@@ -105,6 +105,7 @@ def test_a_clone_without_a_commit_has_no_branch_that_anybody_could_know(
         ("git clone https://x.org/o/eng /eng && git -C /eng checkout v1.2.3", None),
         ("git clone https://x.org/o/eng /eng && git -C /eng checkout refs/tags/stable", None),
         (f"git clone https://x.org/o/eng /eng && git -C /eng checkout {COMMIT}", None),
+        ("git clone https://x.org/o/eng /eng && git -C /eng checkout f1f6624", None),
         ("git clone https://x.org/o/eng /eng && cd /eng && git fetch origin pull/7/head && git checkout FETCH_HEAD", None),
         ("git clone https://x.org/o/eng /eng && cd /eng && git checkout ${WHAT}", None),
         ("git clone https://x.org/o/eng /eng && cd /eng && git checkout ${WHAT:-work}", "work"),

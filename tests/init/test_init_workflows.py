@@ -46,6 +46,7 @@ def test_an_action_that_builds_names_file_and_tags(repository: Callable[..., Any
       - uses: docker/build-push-action@v6
         with:
           file: ${{ matrix.file }}
+          push: true
           tags: reg.example.org/team/eng:${{ matrix.tag }}
 """
     files = {"docker/Dockerfile.x": ENGINE, "docker/Dockerfile": ENGINE}

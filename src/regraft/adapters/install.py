@@ -39,7 +39,7 @@ class InstallCommands:
         started: Callable[[Running], None],
     ) -> Ran:
         folder = str(self._places.project if step.path is None else self._places.of(step.path))
-        program = self._places.program(image.python) if step.argv[0] == "python" else step.argv[0]
+        program = self._places.interpreter(image) if step.argv[0] == "python" else step.argv[0]
         argv = (program, *step.argv[1:])
         env = apply_install.environment(
             self._environ,

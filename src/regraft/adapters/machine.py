@@ -190,7 +190,7 @@ class Machine:
             neutral.mkdir()
             answer = Path(folder, "answer")
             text = json.dumps({**request, "answer": str(answer)})
-            argv = [self._places.program(image.python), "-B", "-c", _text_of(program), text]
+            argv = [self._places.interpreter(image), "-B", "-c", _text_of(program), text]
             env = self._env(image)
             if from_sources:
                 env["PYTHONPYCACHEPREFIX"] = str(Path(folder, "no-byte-code"))
@@ -229,7 +229,7 @@ class Machine:
         """Older interpreters than 3.8 may not even read the program: ask them for their number alone."""
         code = "import sys; sys.stdout.write('version %d.%d.%d' % sys.version_info[:3])"
         asked = process.run(
-            [self._places.program(image.python), "-S", "-c", code], env=self._env(image), timeout=self._timeout
+            [self._places.interpreter(image), "-S", "-c", code], env=self._env(image), timeout=self._timeout
         )
         match = re.search(rb"version (\d+)\.(\d+)\.(\d+)$", asked.stdout)
         if match and (int(match[1]), int(match[2])) < (3, 8):

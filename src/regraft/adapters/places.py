@@ -5,8 +5,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from regraft.core.manifest import Image
 from regraft.errors import OutsideError
 
+USUAL = ("/usr/local/bin", "/usr/bin", "/bin", "/opt/venv/bin", "/opt/conda/bin")  # only to have something to propose
 HOPS = 40  # links that one path may lead through, as on Linux
 
 
@@ -42,12 +44,29 @@ class Places(Struct, frozen=True):
                     return str(place.relative_to(root))
         return None
 
-    def program(self, name: str) -> str:
-        """The path of a program, or its bare name, which PATH finds.
+    def interpreter(self, image: Image) -> str:
+        """The path of the image's interpreter, or its bare name, which PATH finds.
 
-        The program's own link is left, since a virtual environment is known by it. Raises OutsideError: link-loop, and
-        outside-root where that link is to a file of the image, and this machine would start its own.
+        Below `root` that would be this machine's, and no file there says what the image's own PATH is: a bare name is refused.
+        The program's own link is left, since a virtual environment is known by it. Raises OutsideError: link-loop,
+        missing-interpreter, and outside-root where that link is to a file of the image, and this machine would start its own.
         """
+        if self.root in {None, Path("/")} or "/" in image.python:
+            return self._program(image.python)
+        known = (f"{folder}/{image.python}" for folder in USUAL)
+        near = next((path for path in known if self._has(path)), None)
+        raise OutsideError(
+            "missing-interpreter",
+            f"which {image.python!r:.200} the image's PATH finds cannot be told below a root, and this machine's is another",
+            hint=f"name it by its path: images.{image.name}.python" + (f' = "{near}" is there' if near else ""),
+        )
+
+    def _has(self, path: str) -> bool:
+        """Whether the image has such a file, or a link by this name (to a file of this machine, too)."""
+        folder, _, last = path.rpartition("/")
+        return os.path.lexists(self._below(folder) / last)
+
+    def _program(self, name: str) -> str:
         if "/" not in name:
             return name
         if self.root is None or not name.startswith("/"):

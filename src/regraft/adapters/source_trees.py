@@ -66,6 +66,9 @@ class Revisions:
                 [*_NEUTRAL, "cat-file", "--batch-check=%(objectname) %(objecttype)"], at, stdin=stdin
             ).stdout
         oid, _, kind = said.decode("utf-8", "replace").strip().partition(" ")
+        if kind != "commit" and revision == "HEAD":
+            hint = "commit the files: what is not committed does not count here"
+            raise InputError("no-such-revision", "there is no commit yet", hint=hint)
         if kind != "commit":
             hint = "name a commit, a branch or a tag that is here; a shallow checkout has few"
             raise InputError("no-such-revision", f"{revision!r:.120} is no commit here", where=self._option, hint=hint)

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 from regraft.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from regraft.core.image_values import Explained, ImageInputs
     from regraft.core.manifest import Image, Manifest
+    from regraft.flows.image_inputs import SourceFiles
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,23 +28,23 @@ def run(args: argparse.Namespace) -> int:
     from regraft.adapters.git import Git  # noqa: PLC0415 - `--help` pays for nothing
     from regraft.adapters.source_trees import Revisions  # noqa: PLC0415
     from regraft.cli.proposed import committed_manifests  # noqa: PLC0415
-    from regraft.core.image_inputs import moved  # noqa: PLC0415
-    from regraft.flows.image_inputs import image_inputs, image_inputs_at  # noqa: PLC0415
+    from regraft.flows.image_inputs import image_inputs, of_revision  # noqa: PLC0415
     from regraft.render import image_inputs as render  # noqa: PLC0415
 
     manifest_of = committed_manifests(args.project)
     with Git(os.environ) as git, Revisions.over(git, Path(args.project)) as revisions:
         if args.explain:
-            old, new = (revisions.at(revision) for revision in args.explain)
-            was, now = manifest_of(old), manifest_of(new)
-            images = images_of(args.image, now)
-            pairs = [(image_inputs_at(one.name, old, was), image_inputs(one, now, new)) for one in images]
-            found = [(before, after, moved(before, after)) for before, after in pairs]
+            sides = []
+            for revision in args.explain:
+                with of_revision(revision):
+                    side = revisions.at(revision)
+                    sides.append((side, manifest_of(side)))
+            found = _explained(args.image, args.explain, sides)
             if args.format == "json":
                 print(render.moved_json(found))
             else:
-                print("\n".join(line for one in found for line in render.moved_lines(*one)))
-            return int(any(moves for _, _, moves in found))
+                print("\n".join(line for one in found for line in render.moved_lines(one)))
+            return int(any(one.differs for one in found))
         files = revisions.at(args.at)
         manifest = manifest_of(files)
         inputs = [image_inputs(one, manifest, files) for one in images_of(args.image, manifest)]
@@ -49,6 +53,27 @@ def run(args: argparse.Namespace) -> int:
     else:
         print("\n".join(line for one in inputs for line in render.inputs_lines(one, every=args.all)))
     return 0
+
+
+def _explained(
+    name: str | None, revisions: "Sequence[str]", sides: "Sequence[tuple[SourceFiles, Manifest]]"
+) -> "list[Explained]":
+    """Every image that either of the two commits builds; with a name, that one."""
+    from regraft.core.image_inputs import explained  # noqa: PLC0415 - `--help` pays for nothing
+    from regraft.flows.image_inputs import image_inputs, of_revision  # noqa: PLC0415
+
+    built = [{one.name: one for one in manifest.images.values() if one.dockerfile} for _, manifest in sides]
+    names = [name] if name is not None else list(dict.fromkeys([*built[0], *built[1]]))
+    if not names or (name is not None and not any(name in some for some in built)):
+        images_of(name, sides[1][1])  # says what it has
+    found = []
+    for one in names:
+        both: list[ImageInputs | None] = []
+        for (files, manifest), images, revision in zip(sides, built, revisions, strict=True):
+            with of_revision(revision):
+                both.append(image_inputs(images[one], manifest, files) if one in images else None)
+        found.append(explained(one, both[0], both[1]))
+    return found
 
 
 def images_of(name: str | None, manifest: "Manifest") -> "list[Image]":

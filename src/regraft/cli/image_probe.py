@@ -60,9 +60,10 @@ def _count(text: str) -> int:
 def _explain(
     args: argparse.Namespace, project: "Project", image: Image, found: "Observation", checkouts: "CheckoutFolders"
 ) -> int:
-    """Exit 1 where something is there that the project does not say."""
+    """Exit 1 where something is there that the project does not say. What could not be looked at is raised after the rest is told."""
     from regraft.cli.patch_ports import patch_ports  # noqa: PLC0415 - only who asks for it pays
     from regraft.flows.explain import Search, explained  # noqa: PLC0415
+    from regraft.flows.observe import not_looked_at  # noqa: PLC0415
     from regraft.render.explained import explained_json, explained_lines  # noqa: PLC0415
 
     if args.candidates:
@@ -72,6 +73,8 @@ def _explain(
     else:
         every = explained(image, project.manifest, found, files=project.files, checkouts=checkouts)
     print(explained_json(every) if args.format == "json" else "\n".join(explained_lines(every)))
+    for error in not_looked_at(found, image).values():
+        raise error
     return 1 if any(one.surprising for one in every) else 0
 
 

@@ -2,15 +2,15 @@
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from msgspec import Struct
 
-from regraft.core.dockerignore import STAR, Ignored, without_return
+from regraft.core.dockerignore import STAR, Ignored, read_dockerignore, without_return
 from regraft.core.patterns import regex
 from regraft.core.spelling import nearest
-from regraft.core.trees import LINK, Entry
+from regraft.core.trees import LINK, SUBMODULE, Entry
 
 _GLOB = regex(r"[*?\[]")
 _LINKS = 40  # as many as the kernel follows
@@ -56,10 +56,42 @@ class Context:
     def take(self, source: str, excludes: Iterable[str] = ()) -> tuple[Taken, ...]:
         """One for each thing that a source stands for. Raises LinkOutError."""
         path = _normal(source)
+        if (module := self._submodule(path)) is not None:
+            return (module,)
         if _GLOB.search(path):
             return tuple(self._one(name, excludes) for name in self._matching(path))
         one = self._one(path.replace("\\", "") if "\\" in path else path, excludes)
         return (one,) if one.files or one.folder else ()
+
+    def take_with_parents(self, source: str, excludes: Iterable[str] = ()) -> tuple[Taken, ...]:
+        """The same for `COPY --parents`: a `**` crosses folders, and the folders above stay, from a `/./` on where there is one.
+
+        Raises LinkOutError, BadPatternError.
+        """
+        path, top = _normal(source), _below_pivot(source)
+        names = self._anywhere(path) if _GLOB.search(path) else [path]
+        found = []
+        for name in names:
+            one = self._one(name, excludes)
+            kept = top(name)
+            files = tuple((file, f"{kept}/{below}".strip("/") if one.folder else kept) for file, below in one.files)
+            if files or one.folder:
+                found.append(Taken(name, files, folder=True, links=one.links))
+        return tuple(found)
+
+    def _anywhere(self, pattern: str) -> list[str]:
+        expression = _crossing(pattern)
+        return [name for name in sorted({*self._files, *self._below} - {""}) if expression.fullmatch(name)]
+
+    def _submodule(self, path: str) -> Taken | None:
+        """The submodule that it lies in: its commit stands for what is in it."""
+        parts = path.split("/")
+        for depth in range(1, len(parts)):
+            above = "/".join(parts[:depth])
+            entry = self._files.get(above)
+            if entry is not None and entry.mode == SUBMODULE:
+                return Taken(path, ((f"{self._start}{above}", parts[-1]),))
+        return None
 
     def is_ignored(self, source: str) -> bool:
         """Whether it is there, and `.dockerignore` hides it."""
@@ -136,9 +168,33 @@ def _normal(source: str) -> str:
     return "" if path == "." else path
 
 
-def _excluded(patterns: Iterable[str]) -> Ignored:
-    from regraft.core.dockerignore import read_dockerignore  # noqa: PLC0415 - only for `--exclude`
+def is_pattern(source: str) -> bool:
+    return _GLOB.search(source) is not None
 
+
+def with_parents(source: str, target: str) -> str:
+    """Where a source that is no pattern comes to lie with `--parents`."""
+    return f"{target.rstrip('/')}/{_below_pivot(source)(_normal(source))}"
+
+
+def _below_pivot(source: str) -> Callable[[str], str]:
+    """What is left of a path that `source` names when the folders before its `/./` are cut off. Raises BadPatternError."""
+    head, pivot, _ = source.partition("/./")
+    above = _normal(head)
+    if not pivot or not above:
+        return str
+    expression = _crossing(above)
+
+    def cut(path: str) -> str:
+        parts = path.split("/")
+        return next(
+            ("/".join(parts[at:]) for at in range(1, len(parts)) if expression.fullmatch("/".join(parts[:at]))), path
+        )
+
+    return cut
+
+
+def _excluded(patterns: Iterable[str]) -> Ignored:
     text = "\n".join(patterns).encode("utf-8", "surrogateescape")
     return Ignored(read_dockerignore(text))
 
@@ -150,6 +206,12 @@ def _glob(pattern: str) -> re.Pattern[str]:
         return re.compile(without_return([*_tokens(pattern)]), re.DOTALL)
     except re.error:
         return re.compile(r"(?!)")
+
+
+def _crossing(pattern: str) -> re.Pattern[str]:
+    """As `.dockerignore` has them, with `**`. Raises BadPatternError."""
+    found = read_dockerignore(pattern.encode("utf-8", "surrogateescape"))
+    return re.compile(found[0].expression if found else r"(?!)", re.DOTALL)
 
 
 def _tokens(pattern: str) -> Iterator[str]:

@@ -23,6 +23,12 @@ PROXIES = frozenset(
     name for one in ("HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "NO_PROXY", "ALL_PROXY") for name in (one, one.lower())
 )  # passed to every RUN, and part of no cache key
 
+# What BuildKit takes without an ARG, https://docs.docker.com/reference/dockerfile/#buildkit-built-in-build-args
+BUILT_IN = regex(r"BUILDKIT_[A-Z0-9_]+|SOURCE_DATE_EPOCH")
+FRONTEND = "BUILDKIT_SYNTAX"  # goes before `# syntax=`
+
+_OF_PLATFORM = regex(rf"\$(?:({'|'.join(sorted(PLATFORM))})\b|\{{({'|'.join(sorted(PLATFORM))})\}})")
+
 _DEEPEST = 100
 _LONGEST, _STARS = 4096, 2  # of a value that a pattern is matched with, and of asterisks in that
 _NAME = regex(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -76,6 +82,14 @@ def expand(text: str, scope: Scope, escape: str = "\\", *, quotes: bool = True) 
     expander = _Expander(text, scope, escape, quotes)
     found = expander.until("")
     return Expanded(found, tuple(dict.fromkeys(expander.unknown)), tuple(dict.fromkeys(expander.used)))
+
+
+def on_every_platform(found: Expanded) -> str | None:
+    """A pattern of what it is on all platforms, `base-*` of `base-$TARGETARCH`, where nothing else in it is unknown; else None."""
+    if found.known or not set(found.unknown) <= PLATFORM:
+        return None
+    text = _OF_PLATFORM.sub(lambda match: "*/*" if "PLATFORM" in match[0] else "*", found.text)
+    return None if "$" in text else text
 
 
 def assignments(words: Iterable[str]) -> Iterator[tuple[str, str | None]]:

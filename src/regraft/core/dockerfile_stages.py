@@ -1,12 +1,14 @@
 """The stages of a Dockerfile: what each is built on, what it takes from the others, and what is known at each instruction."""
 
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 
 from msgspec import Struct
 
 from regraft.core import dockerfile_args as args
 from regraft.core.dockerfile_args import BadSubstitutionError, Expanded, Scope, expand
-from regraft.core.dockerfile_text import Dockerfile, Heredoc, Instruction, read_dockerfile
+from regraft.core.dockerfile_steps import From, Stage, Step, joined
+from regraft.core.dockerfile_text import Directive, Dockerfile, Instruction, read_dockerfile
 from regraft.core.patterns import regex
 from regraft.core.spelling import nearest
 from regraft.errors import InputError
@@ -21,76 +23,6 @@ _LONE = regex(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
 _IMAGE_NAME = regex(r"[a-z0-9][A-Za-z0-9./:@_-]*")
 
 
-class From(Struct, frozen=True):
-    """What a stage, a `COPY --from` or a mount is built on: nothing, a stage of this file, or an image by `text`.
-
-    `used` are the variables in it, `argument` is the one that it is as a whole.
-    """
-
-    kind: str  # "scratch", "stage", "image"
-    text: str
-    line: int
-    stage: int = -1
-    unknown: tuple[str, ...] = ()
-    used: tuple[str, ...] = ()
-    argument: str | None = None
-
-
-class Step(Struct, frozen=True):
-    """One instruction, with what is known before it. `data` is the text in which its spans lie.
-
-    `line` is the line of the file; for what an `ONBUILD` of a stage below left, that of the `ONBUILD`.
-    """
-
-    instruction: Instruction
-    data: bytes
-    line: int
-    scope: Scope
-    folder: str  # WORKDIR; holds `$` where it is not known
-    shell: tuple[str, ...]
-    sources: tuple[From, ...] = ()  # of its `--from` and mounts
-
-    @property
-    def keyword(self) -> str:
-        return self.instruction.keyword
-
-    def body(self, doc: Heredoc) -> bytes:
-        text = self.data[doc.body.start : doc.body.stop]
-        return b"\n".join(line.lstrip(b"\t") for line in text.split(b"\n")) if doc.chomp else text
-
-    def logical(self) -> str:
-        """The instruction without comments and continuations, as Docker has it before it expands anything."""
-        return "\n".join([f"{self.keyword} {self.said()}".rstrip(), *(one.strip("\n") for one in self._docs())])
-
-    def said(self) -> str:
-        """Its flags and its value."""
-        flags = " ".join(one.text for one in self.instruction.flags)
-        return f"{flags} {joined(self.instruction)}".strip()
-
-    def _docs(self) -> Iterator[str]:
-        for doc in self.instruction.heredocs:
-            yield self.body(doc).decode("utf-8", "surrogateescape")
-
-
-class Stage(Struct, frozen=True):
-    index: int
-    name: str | None  # lower case
-    base: From
-    line: int
-    steps: tuple[Step, ...]
-    flags: tuple[str, ...] = ()  # of its FROM
-
-    @property
-    def called(self) -> str:
-        return self.name or str(self.index)
-
-    @property
-    def needs(self) -> tuple[int, ...]:
-        """The stages that it is made of."""
-        found = [self.base, *(one for step in self.steps for one in step.sources)]
-        return tuple(dict.fromkeys(one.stage for one in found if one.kind == "stage"))
-
-
 class Stages(Struct, frozen=True):
     """`mistakes` are what Docker would refuse, in order; `before` is what `ARG`s before the first FROM hold."""
 
@@ -99,6 +31,7 @@ class Stages(Struct, frozen=True):
     before: Scope
     arguments: tuple[Step, ...]  # the ARGs before the first FROM
     mistakes: tuple[InputError, ...]
+    directives: tuple[Directive, ...] = ()
 
     def reached(self, target: str | None) -> tuple[Stage, ...]:
         """The stages that the target (the last one by default) is made of, itself last. Raises InputError `no-such-stage`."""
@@ -124,21 +57,6 @@ class Stages(Struct, frozen=True):
         raise InputError("no-such-stage", f"there is no stage {target!r:.120}", where=self.path, hint=hint)
 
 
-def joined(instruction: Instruction) -> str:
-    """The value as one text: continuations joined, comment lines left out."""
-    text, base = instruction.text, instruction.value.start
-    pieces, at = [], 0
-    for span in instruction.comments:
-        if span.start >= base:
-            pieces.append(text[at : span.start - base])
-            at = span.stop - base
-    whole = b"".join([*pieces, text[at:]])
-    return _JOIN.sub(b"", whole).decode("utf-8", "surrogateescape").strip()
-
-
-_JOIN = regex(rb"[ \t\r]*\\\n")
-
-
 def _is_named(one: Instruction) -> bool:
     return one.keyword == "FROM" and len(one.words) == 3
 
@@ -146,7 +64,14 @@ def _is_named(one: Instruction) -> bool:
 def read_stages(dockerfile: Dockerfile, path: str, given: Mapping[str, str]) -> Stages:
     """The stages of a Dockerfile that is built with the build arguments `given`."""
     reader = _Reader(dockerfile, path, given)
-    return Stages(path, tuple(reader.stages), reader.before, tuple(reader.arguments), tuple(reader.mistakes))
+    return Stages(
+        path,
+        tuple(reader.stages),
+        reader.before,
+        tuple(reader.arguments),
+        tuple(reader.mistakes),
+        dockerfile.directives,
+    )
 
 
 class _Here(Struct):
@@ -178,6 +103,11 @@ class _Reader:
         self._names = {one.words[2].text.lower() for one in dockerfile.instructions if _is_named(one)}
         here: _Here | None = None
         for one in dockerfile.instructions:
+            for doc in one.heredocs:
+                if not doc.closed:
+                    name = doc.name.decode("utf-8", "replace")
+                    hint = f"end it with a line that is {name}"
+                    self._wrong(one.line, "bad-dockerfile", f"the here-document {name!r:.80} is not closed", hint)
             if one.keyword == "FROM":
                 self._close(here)
                 here = self._from(one)
@@ -250,12 +180,20 @@ class _Reader:
                     return From("stage", text, line, stage.index, used=expanded.used)
             if not _IMAGE_NAME.fullmatch(text):
                 self._wrong(line, "bad-base", f"FROM names no image: {text!r:.120}")
+        pattern = args.on_every_platform(expanded)
+        named = [one.index for one in self.stages if pattern and one.name and fnmatchcase(one.name, pattern.lower())]
+        if named:
+            return From("stage", text, line, named[-1], used=expanded.used, stages=tuple(named))
         lone = _LONE.fullmatch(written.strip('"'))
         argument = lone[1] if lone and expanded.used == (lone[1],) else None
-        return From("image", text, line, unknown=expanded.unknown, used=expanded.used, argument=argument)
+        return From(
+            "image", text, line, unknown=expanded.unknown, used=expanded.used, argument=argument, pattern=pattern
+        )
 
     def _trigger(self, here: _Here, trigger: Instruction) -> None:
         text = joined(trigger).encode("utf-8", "surrogateescape")
+        if trigger.heredocs:
+            text += b"\n" + self._data[trigger.heredocs[0].span.start : trigger.heredocs[-1].span.stop]
         for one in read_dockerfile(text).instructions:
             if one.keyword in ("FROM", "ONBUILD", "MAINTAINER"):
                 self._wrong(trigger.line, "bad-dockerfile", f"ONBUILD {one.keyword} is not allowed")
@@ -318,8 +256,9 @@ class _Reader:
             for flag in one.flags:
                 if flag.text.startswith("--mount="):
                     for pair in flag.text[8:].split(","):
-                        if pair.startswith("from="):
-                            yield self._source(here, pair[5:], line)
+                        key, _, value = pair.partition("=")
+                        if key.lower() == "from":
+                            yield self._source(here, value, line)
 
     def _source(self, here: _Here, text: str, line: int) -> From:
         if "$" in text:

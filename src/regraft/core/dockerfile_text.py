@@ -38,6 +38,7 @@ class Heredoc(Struct, frozen=True):
     span: Span
     expand: bool  # False where the name was quoted
     chomp: bool  # `<<-`: leading tabs are dropped
+    closed: bool = True  # False where the file ends in it
 
 
 class Instruction(Struct, frozen=True):
@@ -56,6 +57,9 @@ class Instruction(Struct, frozen=True):
     comments: tuple[Span, ...]  # comment and empty lines between its own, whole
     heredocs: tuple[Heredoc, ...]
     stage: int  # 0 for the first FROM and what follows it, -1 before
+    padding: tuple[
+        Span, ...
+    ] = ()  # blanks of `text` that stand for those after the escape character at the end of a line
 
     @property
     def strings(self) -> tuple[Word, ...] | None:
@@ -82,16 +86,25 @@ class Instruction(Struct, frozen=True):
         return strings if strings is not None else _words(self.text, self.value.start)
 
 
+class Directive(Struct, frozen=True):
+    """A parser directive, `# name=value`; `name` is lower case."""
+
+    line: int
+    name: str
+    value: str
+
+
 class Dockerfile(Struct, frozen=True):
     data: bytes
     escape: bytes
     instructions: tuple[Instruction, ...]
+    directives: tuple[Directive, ...] = ()
 
 
 def read_dockerfile(data: bytes) -> Dockerfile:
     """Every instruction in `data`, in order. Takes time linear in its size."""
     reader = _Reader(data)
-    return Dockerfile(data, reader.escape, tuple(reader.instructions))
+    return Dockerfile(data, reader.escape, tuple(reader.instructions), tuple(reader.directives))
 
 
 class _Reader:
@@ -99,6 +112,7 @@ class _Reader:
         self.data = data
         self.escape = b"\\"
         self.instructions: list[Instruction] = []
+        self.directives: list[Directive] = []
         self._stage = -1
         self._line = 1
         at = self._directives(3 if data.startswith(b"\xef\xbb\xbf") else 0)
@@ -117,6 +131,7 @@ class _Reader:
             match = _DIRECTIVE.fullmatch(self.data[at:stop].strip())
             if match is None or match[1].lower() not in _DIRECTIVES:
                 break
+            self.directives.append(Directive(self._line, _text(match[1]).lower(), _text(match[2])))
             if match[1].lower() == b"escape" and match[2] in (b"\\", b"`"):
                 self.escape = match[2]
             self._line += 1
@@ -127,6 +142,7 @@ class _Reader:
         data, at, first = self.data, start, self._line
         shell = bytearray()
         comments: list[Span] = []
+        padding: list[Span] = []
         stop, size = start, 0
         while at < len(data):
             end = line_stop(data, at)
@@ -138,29 +154,31 @@ class _Reader:
                 shell += b" " * len(line)
                 at = end
                 continue
-            body, goes_on = self._joined(line)
+            body, blanks = self._joined(line)
             shell += body
             at = stop = end
             size = len(shell)
-            if not goes_on:
+            if blanks is None:
                 break
+            if blanks:
+                padding.append(Span(end - 2 - blanks, end - 2))
         self._line -= data.count(b"\n", stop, at)  # comments after the last of its lines are not its own
         comments = [one for one in comments if one.stop <= stop]
         text = bytes(shell[:size])
-        self._add(Span(start, stop), first, text, tuple(comments))
+        self._add(Span(start, stop), first, text, (tuple(comments), tuple(padding)))
         return self.instructions[-1].span.stop
 
-    def _joined(self, line: bytes) -> tuple[bytes, bool]:
-        """A line as a shell would read it, in as many bytes, and whether the next one belongs to it."""
+    def _joined(self, line: bytes) -> tuple[bytes, int | None]:
+        """A line as a shell would read it, in as many bytes; and, where the next one belongs to it, how many blanks fill it up."""
         body = line.rstrip(b"\r\n")
         end = line[len(body) :]
         bare = body.rstrip(b" \t")
         if not end or not bare.endswith(self.escape) or bare[-2:-1] == self.escape:
-            return line, False
-        padding = b" " * (len(line) - len(bare) - 1)
-        return bare[:-1] + padding + b"\\\n", True
+            return line, None
+        blanks = len(line) - len(bare) - 1
+        return bare[:-1] + b" " * blanks + b"\\\n", blanks
 
-    def _add(self, lines: Span, line: int, shell: bytes, comments: tuple[Span, ...]) -> None:
+    def _add(self, lines: Span, line: int, shell: bytes, between: tuple[tuple[Span, ...], tuple[Span, ...]]) -> None:
         match = _KEYWORD.match(shell)
         keyword = match[1].decode("ascii", "replace").upper() if match else ""
         at = match.end() if match else 0
@@ -173,10 +191,10 @@ class _Reader:
         value = shell[at:].rstrip(b"\r\n")
         self._stage += keyword == "FROM"
         span = Span(lines.start + at, lines.start + at + len(value))
-        heredocs = self._heredocs(value, lines.stop) if keyword in HEREDOC_KEYWORDS and b"<<" in value else ()
+        heredocs = self._heredocs(value, lines.stop) if b"<<" in value and _takes_documents(keyword, value) else ()
         whole = Span(lines.start, heredocs[-1].span.stop if heredocs else lines.stop)
         self.instructions.append(
-            Instruction(keyword, line, whole, tuple(flags), span, value, comments, heredocs, self._stage)
+            Instruction(keyword, line, whole, tuple(flags), span, value, between[0], heredocs, self._stage, between[1])
         )
 
     def _heredocs(self, value: bytes, at: int) -> tuple[Heredoc, ...]:
@@ -188,17 +206,26 @@ class _Reader:
                 continue
             body = at
             stop = at
+            closed = False
             while at < len(self.data):
                 end = line_stop(self.data, at)
                 line = self.data[at:end].rstrip(b"\r\n")
                 self._line += 1
                 stop, at = at, end
-                if (line.lstrip(b"\t") if match[1] else line) == name:
+                closed = (line.lstrip(b"\t") if match[1] else line) == name
+                if closed:
                     break
             else:
                 stop = at
-            found.append(Heredoc(name, Span(body, stop), Span(body, at), name == match[2], bool(match[1])))
+            found.append(Heredoc(name, Span(body, stop), Span(body, at), name == match[2], bool(match[1]), closed))
         return tuple(found)
+
+
+def _takes_documents(keyword: str, value: bytes) -> bool:
+    """An ONBUILD takes what its own instruction does (heredocCompoundDirectives of BuildKit's parser)."""
+    if keyword == "ONBUILD" and (inner := _KEYWORD.match(value)):
+        keyword = inner[1].decode("ascii", "replace").upper()
+    return keyword in HEREDOC_KEYWORDS
 
 
 def _words(text: bytes, base: int) -> tuple[Word, ...]:

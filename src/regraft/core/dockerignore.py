@@ -111,10 +111,15 @@ def _expression(text: str, line: int) -> str:
         at = match.end()
         if part.startswith("**"):
             parts.append(".*" if at == len(text) else "(?:.*/)?")
+        elif inside and part in ("*", "?"):  # as patternmatcher writes it: a class that ends here
+            parts.append(r"\[^/]" + part.replace("?", ""))
+            inside = False
         elif part == "*":
             parts.append(STAR)
         elif part == "?":
             parts.append("[^/]")
+        elif part == "[" and inside:
+            parts.append(r"\[")
         elif part in ("[", "]"):
             inside = part == "["
             parts.append(part)

@@ -1,6 +1,6 @@
 """What a baked checkout is made of: a commit, the carried patches that are in it, and what nothing explains."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -80,10 +80,10 @@ def explain(  # noqa: PLR0913 - keyword-only but for what is explained
     """One dependency. `edits` are the files that each carried patch edits, in order (None: it cannot be read); `unpatched`
     those of them that are as the commit has them, without any patch.
     """
-    known = isinstance(found, Checkout)
     commit = found.head if isinstance(found, Checkout) else None
     patches = tuple(_state(found, one, files, unpatched) for one, files in edits.items())
     inside = {one.path for one in patches if one.state == "in"}
+    left_out = {file for one in patches if one.state == "not-in" for file in edits[one.path] or ()}
     by_patch = {file: one for one, files in edits.items() if one in inside for file in sorted(files or ())}
     versions = installed_versions(environment, distributions) if isinstance(environment, Environment) else {}
     return Explained(
@@ -93,7 +93,7 @@ def explain(  # noqa: PLR0913 - keyword-only but for what is explained
         "recorded" if commit is not None else "unknown",
         patches,
         by_patch,
-        tuple(_unexplained(found)) if known and isinstance(found, Checkout) else (),
+        tuple(_unexplained(found, left_out)) if isinstance(found, Checkout) else (),
         versions,
         {one: _place(one, environment, imports) for one in modules},
         tuple(expected),
@@ -114,9 +114,12 @@ def _state(
     return CarriedState(path, "not-in" if files <= {*unpatched} else "differs")
 
 
-def _unexplained(found: Checkout) -> list[Unexplained]:
-    """What differs from the commit with all patches that fit, and what lies there besides; ignored files are none of git's."""
-    listed = [Unexplained(one.path, one.kind) for one in found.differences]
+def _unexplained(found: Checkout, left_out: Collection[str]) -> list[Unexplained]:
+    """What differs from the commit with all patches that fit, and what lies there besides; ignored files are none of git's.
+
+    Files that are as the commit has them, since a patch was `left_out`, are explained by that.
+    """
+    listed = [Unexplained(one.path, one.kind) for one in found.differences if one.path not in left_out]
     listed += [Unexplained(one.path, one.kind) for one in found.extras if one.kind != "ignored"]
     return sorted(listed, key=lambda one: one.path)
 

@@ -4,14 +4,13 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from regraft.core.image_handed import PATCHES, filled_by, is_filled
 from regraft.core.image_scripts import Script
 from regraft.core.image_values import Place
 from regraft.core.shell_apply import Apply, apply_of
 from regraft.core.shell_values import Command, Node, Opaque, Pipeline, commands_of, inside
 from regraft.core.shell_walk import Seen, at
 from regraft.core.spelling import nearest
-
-PATCHES = (".patch", ".diff")
 
 
 class Applied(Struct, frozen=True):
@@ -33,17 +32,31 @@ class Applied(Struct, frozen=True):
 
 def applied_in(scripts: Iterable[Script]) -> list[Applied]:
     """Every one, in the order of the scripts."""
-    found = []
+    scripts, found = tuple(scripts), []
+    filled = _Filled(scripts)
     for script in scripts:
         if b"patch" in script.text or b"apply" in script.text or b" am" in script.text:
-            for seen in script.commands():
+            for seen in script.commands(inner=True):
                 apply = apply_of(seen.command)
                 if apply is not None:
-                    found.append(_applied(script, seen, apply))
+                    found.append(_applied(script, seen, apply, filled))
     return found
 
 
-def _applied(script: Script, seen: Seen, apply: Apply) -> Applied:
+class _Filled:
+    """Folders of which nobody knows all that is in them; looked for once, and only when it matters."""
+
+    def __init__(self, scripts: tuple[Script, ...]) -> None:
+        self._scripts = scripts
+        self._paths: tuple[str, ...] | None = None
+
+    def has(self, folder: str) -> bool:
+        if self._paths is None:
+            self._paths = filled_by(self._scripts)
+        return is_filled(folder, self._paths)
+
+
+def _applied(script: Script, seen: Seen, apply: Apply, filled: _Filled) -> Applied:
     folder = seen.path(seen.text(apply.folder.text)) if apply.folder is not None else seen.folder
     inner = folder if apply.tool.startswith("git") else seen.folder
     paths: list[str] = []
@@ -54,6 +67,8 @@ def _applied(script: Script, seen: Seen, apply: Apply) -> Applied:
     for text in words or piped:
         found, lost = _files(script, text, inner, listing=not words)
         paths += found
+        if lost is not None and words and filled.has(at(inner, text).rpartition("/")[0]):
+            lost = None
         if lost is not None and words:
             missing.append(lost)
         unclear |= not found and lost is None and bool(words)
@@ -82,7 +97,9 @@ def _files(script: Script, text: str, folder: str, *, listing: bool) -> tuple[li
         head = path.partition("$")[0].rpartition("/")[0]
         return (_patches(files.folder(head)) if head.count("/") > 1 or files.folder(head) else []), None
     if any(char in text for char in "*?["):
-        return files.matching(path), None
+        found, folder = files.matching(path), path.rpartition("/")[0]
+        known = any(origin.endswith(PATCHES) for one, origin in files.items() if one.rpartition("/")[0] == folder)
+        return found, (text, None) if not found and known else None
     origin = files.at(path)
     if origin is not None:
         return [origin], None

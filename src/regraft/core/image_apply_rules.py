@@ -1,27 +1,15 @@
 """The rules of `image check` about commands that apply patches."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-
-from msgspec import Struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from regraft.core.findings import Finding
 from regraft.core.image_applies import Applied
 from regraft.core.image_rules import finding
-from regraft.core.image_scripts import Script
+from regraft.core.image_scripts import READS, Script
 from regraft.core.image_values import Place
-from regraft.core.image_view import View
-from regraft.core.patterns import regex
 from regraft.core.shell_failure import Outcome, outcome
-from regraft.core.shell_values import Block, Chain, Command, For, If, Nested, Node, Pipeline
-from regraft.core.shell_walk import Seen
+from regraft.core.shell_values import Block, Chain, Command, For, If, Nested, Node, Pipeline, all_nodes
 from regraft.core.trees import printable
-
-Read = Callable[[str], bytes | None]
-
-_TARGET = regex(rb"(?m)^\+\+\+ (?:[^/\s]+/)?([^\t\r\n]+)")
-_BUILDS = regex(
-    r"(?:.*/)?(?:setup\.py|setup\.cfg|pyproject\.toml|CMakeLists\.txt|Cargo\.toml|[^/]*\.(?:cu|cuh|c|cc|cpp|cxx|h|hpp|hip|pyx|rs|cmake))"
-)
 
 
 def missing(applied: Iterable[Applied]) -> Iterator[Finding]:
@@ -31,22 +19,23 @@ def missing(applied: Iterable[Applied]) -> Iterator[Finding]:
             yield finding("apply-missing", one.place, message, f"the nearest name is {near}" if near else None)
 
 
-def unchecked(applied: Sequence[Applied]) -> Iterator[Finding]:
-    """Applies of which the failure does not reach the build, or the start."""
+def unchecked(applied: Sequence[Applied], scripts: Iterable[Script]) -> Iterator[Finding]:
+    """Applies of which the failure does not reach the build, or the start. `scripts` are all that are followed."""
+    read = {id(one.caller[1]): one for one in scripts if one.caller is not None and _reads(one)}
     told: set[tuple[int, tuple[str, ...]]] = set()
     for one in applied:
         if one.apply.back or one.script.block is None:
             continue
         key = (id(one.script), one.paths or tuple(word.text for word in one.apply.files))
-        if key in told:
+        same = [other for other in applied if other.script is one.script and _alike(one, other)]
+        if key in told or all(other.apply.asks for other in same):
             continue
         told.add(key)
-        same = [other for other in applied if other.script is one.script and _alike(one, other)]
         if _through_find(one.seen.command):
             message = "find ends well whatever its -exec … ; does: a patch that does not fit is not seen"
             yield finding("apply-unchecked", one.place, message, "loop over the files, with `|| exit 1`")
             continue
-        result, where = _result(one.script, [other.seen.command for other in same])
+        result, where = _result(one.script, [other.seen.command for other in same], read)
         if result == "goes-on":
             place, why = where
             witnesses = ((place, "its failure ends here"),) if place != one.place else ()
@@ -57,11 +46,16 @@ def unchecked(applied: Sequence[Applied]) -> Iterator[Finding]:
 
 
 def _alike(one: Applied, other: Applied) -> bool:
-    """Two tries of the same patches: what lets the one fail, lets the other."""
-    if other.apply.back:
+    """Two tries of the same patches: what lets the one fail, lets the other. So does the question whether it is there already."""
+    if other.apply.back and not other.apply.asks:
         return False
     texts = tuple(word.text for word in one.apply.files)
     return other is one or texts == tuple(word.text for word in other.apply.files)
+
+
+def _reads(script: Script) -> bool:
+    """Whether the shell that runs its caller runs it too: `.`, `source`, `eval`."""
+    return script.caller is not None and script.caller[1].name in (*READS, "eval") and script.block is not None
 
 
 def _through_find(command: Command) -> bool:
@@ -69,22 +63,34 @@ def _through_find(command: Command) -> bool:
     return bool(words) and words[0].rpartition("/")[2] == "find" and words[-1] == ";"
 
 
-def _result(script: Script, failing: Sequence[Command]) -> tuple[Outcome, tuple[Place, str]]:
+def _result(
+    script: Script, failing: Sequence[Command], read: Mapping[int, Script]
+) -> tuple[Outcome, tuple[Place, str]]:
     """Through the scripts that run each other, up to the build's own command."""
     here: Script | None = script
     result: Outcome = "unclear"
     place, why = script.place(0), ""
+    blocks = {command: one.block for command, one in read.items() if one.block is not None}
     while here is not None and here.block is not None:
-        result, node = outcome(here.block, failing, here.shell)
+        while _reads(here) and here.caller is not None:
+            here = here.caller[0]
+        if here.block is None:
+            break
+        result, node = outcome(here.block, failing, here.shell, blocks)
         if result != "stops":
             at = node if node is not None else failing[0]
-            place, why = here.place(at.span.start), _why(at, here)
+            owner = next((one for one in (here, script, *read.values()) if _has(one, at)), here)
+            place, why = owner.place(at.span.start), _why(at, here)
             break
         if here.caller is None:
             break
         caller, command = here.caller
         here, failing = caller, [command]
     return result, (place, why)
+
+
+def _has(script: Script, node: Node) -> bool:
+    return script.block is not None and any(one is node for one in all_nodes(script.block))
 
 
 def _why(node: Node, script: Script) -> str:
@@ -95,98 +101,13 @@ def _why(node: Node, script: Script) -> str:
             return "a later command of the `&&` chain decides"
         case Pipeline():
             return "a pipe ends as its last command does (no pipefail in force)"
-        case For() | Nested(kind="while"):
+        case For() | Nested(kind="while" | "until"):
             return "the loop ends as its last turn does"
         case If():
             return "the `if` asks, and goes on"
+        case Command(inner=inner) if inner:
+            return "a command does not end as the `$(…)` among its words does"
         case Block() if not script.shell.errexit:
             return "the script ends as its last command does (no `set -e` in force)"
         case _:
             return "nothing asks for its status"
-
-
-def twice(applied: Sequence[Applied], started: Sequence[Applied]) -> Iterator[Finding]:
-    """The same patch in the same folder, at two places that both run."""
-    first: dict[tuple[str, str], Applied] = {}
-    for one in (*applied, *started):
-        if one.apply.asks or one.apply.back:
-            continue
-        for path in one.paths:
-            before = first.setdefault((path, one.folder), one)
-            if before is one or _alternatives(before, one) or before.place == one.place:
-                continue
-            when = "when a container starts" if one in started else "again"
-            message = f"{printable(path)} is applied {when}, and was applied before"
-            yield finding("patch-twice", one.place, message, "apply it once", ((before.place, "applied here"),))
-
-
-def _alternatives(one: Applied, other: Applied) -> bool:
-    """Whether they stand in one statement that chooses between them."""
-    if one.script is not other.script:
-        return False
-    around = {id(node) for node in one.seen.inside if isinstance(node, Chain | If | Nested)}
-    return any(id(node) in around for node in other.seen.inside)
-
-
-class _Install(Struct, frozen=True):
-    order: tuple[int, ...]
-    folder: str
-    editable: bool
-    place: Place
-
-
-def _order(one: _Install) -> tuple[int, ...]:
-    return one.order
-
-
-def after_install(view: View, applied: Sequence[Applied], read: Read) -> Iterator[Finding]:
-    """Patches of what an install has already taken, where no later install takes it again."""
-    installs: list[_Install] = []
-    for script in view.followed.scripts:
-        if b"install" in script.text or b"setup.py" in script.text:
-            for seen in script.commands():
-                installs += _installs(seen, script)
-    for one in applied:
-        if one.apply.asks or one.apply.back:
-            continue
-        mine = one.script.order(one.seen.command.span.start)
-        related = [each for each in installs if _related(each.folder, one.folder)]
-        before = [each for each in related if each.order < mine]
-        if not before or any(each.order > mine for each in related):
-            continue
-        last = max(before, key=_order)
-        for path in one.paths:
-            targets = [match[1].decode("utf-8", "replace") for match in _TARGET.finditer(read(path) or b"")]
-            taken = [name for name in targets if not last.editable or _BUILDS.fullmatch(name)]
-            if taken:
-                how = "an editable install has built" if last.editable else "the install has copied"
-                message = f"{printable(path)} changes {printable(taken[0])}, which {how} already"
-                fix = "apply the patch before the install"
-                yield finding("patch-after-install", one.place, message, fix, ((last.place, "installed here"),))
-
-
-def _related(installed: str, patched: str) -> bool:
-    return installed == patched or installed.startswith(f"{patched}/") or patched.startswith(f"{installed}/")
-
-
-def _installs(seen: Seen, script: Script) -> Iterator[_Install]:
-    words = [seen.text(word.text) for word in seen.command.words]
-    if not words:
-        return
-    place = script.place(seen.command.span.start)
-    order = script.order(seen.command.span.start)
-    if "setup.py" in words and ({"install", "develop", "build_ext"} & set(words)):
-        yield _Install(order, seen.folder, "install" not in words, place)
-        return
-    name = words[0].rpartition("/")[2]
-    if "install" not in words or (name not in ("pip", "pip3") and "pip" not in words[:4]):
-        return
-    rest = words[words.index("install") + 1 :]
-    for at, word in enumerate(rest):
-        path = word.partition("[")[0]
-        if path.startswith((".", "/")) and not path.endswith((".whl", ".txt", ".gz", ".zip")):
-            editable = rest[at - 1] in ("-e", "--editable") if at else False
-            if at == 0 or not rest[at - 1].startswith(
-                ("-r", "-c", "--requirement", "--constraint", "-t", "--target", "-f")
-            ):
-                yield _Install(order, seen.path(path), editable, place)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from regraft.core import dockerfile_args as args
-from regraft.core.dockerfile_stages import Step, joined
+from regraft.core.dockerfile_steps import Step, joined
 from regraft.core.git_clones import commit_words
 from regraft.core.image_scripts import Script
 from regraft.core.image_values import Place
@@ -29,6 +29,11 @@ def whole(text: str) -> str | None:
     return (match[1] or match[2]) if match else None
 
 
+def unfit(name: str) -> str:
+    """Why the build cannot be handed what a build argument is a part of."""
+    return f"{name} is a part of it, or stands where only a name can"
+
+
 def misused(view: View) -> dict[str, Place]:
     """Each variable of which a use takes no commit and no digest, and the place of the first such use."""
     found: dict[str, Place] = {}
@@ -48,7 +53,7 @@ def _misuses(view: View) -> Iterator[tuple[str, Place]]:
         if own is script and own.caller is not None:
             owners.append(own)
         good.setdefault(key, Counter()).update(name for seen in script.commands(inner=True) for name in _good(seen))
-    for stage in view.reached:
+    for stage in view.stages.stages:  # BuildKit reads the FROM of a stage that nothing leads to, too
         place = Place(view.recipe.dockerfile, stage.line)
         alone = () if stage.base.argument is None else (stage.base.argument,)
         yield from ((name, place) for name in stage.base.used if name not in alone)

@@ -5,18 +5,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec import Struct, field
 
-from regraft.core.copy_sources import is_dockerfile
+from regraft.core.copy_sources import Taken, is_dockerfile
 from regraft.core.findings import Finding
-from regraft.core.git_clones import VERSION, clones
+from regraft.core.git_clones import VERSION
 from regraft.core.globs import matching
-from regraft.core.image_applies import PATCHES, Applied, applied_in, hidden_in, used_by
-from regraft.core.image_apply_rules import after_install, missing, twice, unchecked
+from regraft.core.image_applies import Applied, applied_in, hidden_in, used_by
+from regraft.core.image_apply_rules import missing, unchecked
 from regraft.core.image_filters import Fed, filter_findings
+from regraft.core.image_handed import PATCHES, handed_in
 from regraft.core.image_inputs import missing_message, unused
 from regraft.core.image_loose import loose_of
+from regraft.core.image_order_rules import after_install, twice
+from regraft.core.image_pin_rules import Locks, pins
 from regraft.core.image_rules import finding
+from regraft.core.image_unbuilt import unbuilt
 from regraft.core.image_values import Place
-from regraft.core.image_view import Recipe, View, view
+from regraft.core.image_view import Missing, Recipe, View, view
 from regraft.core.trees import Entry, printable
 from regraft.errors import InputError, MistakesError
 
@@ -25,7 +29,7 @@ Read = Callable[[str], bytes | None]
 
 class Built(Struct, frozen=True):
     """An image of the manifest that has a Dockerfile. `patches` are those that it carries, `inputs` patterns of what else
-    feeds it; `locks` dependency -> commit.
+    feeds it.
     """
 
     recipe: Recipe
@@ -33,39 +37,60 @@ class Built(Struct, frozen=True):
     inputs: tuple[str, ...] = ()
     within: tuple[str, ...] = ()
     generated: tuple[str, ...] = ()
-    locks: Mapping[str, tuple[str, str, Place]] = {}  # dependency -> url, commit, the file that says so
+    locks: Locks = {}
 
 
 class Case(Struct):
-    """Everything that the rules look at. `applied` is by image, as `views` are."""
+    """Everything that the rules look at. `applied` is by image, as `views` are.
+
+    `others` are built too, and not judged; `elsewhere` are the patches that they use, None where that is not known.
+    """
 
     built: tuple[Built, ...]
+    others: tuple[Built, ...]
     tree: Mapping[str, Entry]
     read: Read
     views: list[View] = field(default_factory=list)
     applied: list[list[Applied]] = field(default_factory=list)
     started: list[list[Applied]] = field(default_factory=list)
     refused: list[InputError] = field(default_factory=list)
+    elsewhere: set[str] | None = field(default_factory=set)
 
     @property
     def candidates(self) -> tuple[str, ...]:
-        """The patch files that are somebody's business: carried, beside one that is applied, or below a Dockerfile's folder."""
+        """The patch files that are somebody's business: carried, beside one that is applied, below a Dockerfile's folder, or
+        copied as patches.
+        """
         used = {path for some in self.applied for path in used_by(some)}
         used |= {path for one in self.built for path in one.patches}
         folders = {posixpath.dirname(path) for path in used}
         tops = {posixpath.dirname(one.recipe.dockerfile) for one in self.built} - {""}
+        copied = {path for one in self.views for use in one.uses for path in copied_patches(use.taken)}
         found = []
         for path in self.tree:
             if path.endswith(PATCHES):
-                inside = any(path.startswith(f"{top}/") for top in tops)
+                inside = path in copied or any(path.startswith(f"{top}/") for top in tops)
                 if path in used or posixpath.dirname(path) in folders or inside:
                     found.append(path)
         return tuple(sorted(found))
 
 
-def judge(built: Iterable[Built], tree: Mapping[str, Entry], read: Read) -> tuple[Finding, ...]:
-    """All findings, in the order of their places; each is said once."""
-    case = Case(tuple(built), tree, read)
+def copied_patches(taken: Taken) -> Iterator[str]:
+    """The patches that are copied as such: by name, by a pattern, or in a folder that is for patches."""
+    here = [path for path, below in taken.files if path.endswith(PATCHES) and (not taken.folder or "/" not in below)]
+    direct = [path for path, below in taken.files if "/" not in below]
+    if not taken.folder or (taken.source and len(here) * 2 >= len(direct)):
+        yield from here
+    for path, _ in taken.files:
+        if path.endswith(PATCHES) and taken.source and "patch" in posixpath.basename(taken.source.rstrip("/")).lower():
+            yield path
+
+
+def judge(
+    built: Iterable[Built], tree: Mapping[str, Entry], read: Read, others: Iterable[Built] = ()
+) -> tuple[Finding, ...]:
+    """All findings, in the order of their places; each is said once. `others` are images that are only not to be forgotten."""
+    case = Case(tuple(built), tuple(others), tree, read)
     for one in case.built:
         try:
             found = view(one.recipe, tree, read)
@@ -75,9 +100,26 @@ def judge(built: Iterable[Built], tree: Mapping[str, Entry], read: Read) -> tupl
         case.views.append(found)
         case.applied.append(applied_in(found.followed.scripts))
         case.started.append(applied_in(found.started.scripts))
+    case.elsewhere = _elsewhere(case)
     findings = [one for rule in _RULES for one in rule(case)]
     unique = {(one.rule, one.path, one.line, one.message): one for one in findings}
     return tuple(sorted(unique.values(), key=lambda one: (one.path, one.line or 0, one.rule, one.message)))
+
+
+def _elsewhere(case: Case) -> set[str] | None:
+    found: set[str] = set()
+    for one in case.others:
+        try:
+            found |= _used_in(view(one.recipe, case.tree, case.read), case.read)
+        except InputError:
+            return None
+    return found
+
+
+def _used_in(found: View, read: Read) -> set[str]:
+    """The patches that an image may use."""
+    scripts = (*found.followed.scripts, *found.started.scripts)
+    return used_by(applied_in(scripts)) | hidden_in(scripts) | handed_in(scripts, read)
 
 
 def _wrong(case: Case) -> Iterator[Finding]:
@@ -89,19 +131,25 @@ def _wrong(case: Case) -> Iterator[Finding]:
 
 def _copies(case: Case) -> Iterator[Finding]:
     for found in case.views:
-        built = next(one for one in case.built if one.recipe is found.recipe)
-        for one in found.missing:
-            path = f"{found.recipe.context}/{posixpath.normpath(f'/{one.source}')[1:]}".lstrip("/")
-            if not matching(built.generated, [path]):
-                message, hint = missing_message(one, found.recipe)
-                yield finding("copy-missing", one.place, message, hint)
+        for one in _lost(case, found):
+            message, hint = missing_message(one, found.recipe)
+            yield finding("copy-missing", one.place, message, hint)
+
+
+def _lost(case: Case, found: View) -> Iterator[Missing]:
+    """What is copied and is not there, unless a step before the build makes it."""
+    built = next(one for one in case.built if one.recipe is found.recipe)
+    for one in found.missing:
+        path = f"{found.recipe.context}/{posixpath.normpath(f'/{one.source}')[1:]}".lstrip("/")
+        if not matching(built.generated, [path]):
+            yield one
 
 
 def _applies(case: Case) -> Iterator[Finding]:
     for found, applied, started in zip(case.views, case.applied, case.started, strict=True):
         yield from missing(applied)
-        yield from unchecked((*applied, *started))
-        yield from twice(applied, started)
+        yield from unchecked((*applied, *started), (*found.followed.scripts, *found.started.scripts))
+        yield from twice(found, applied, started)
         yield from after_install(found, applied, case.read)
 
 
@@ -117,16 +165,17 @@ def _unread(case: Case) -> Iterator[Finding]:
 
 
 def _unused(case: Case) -> Iterator[Finding]:
-    """Only where every image could be looked at: else nobody knows what the others use."""
-    if case.refused or not case.views:
+    """Only where every image could be looked at: else nobody knows what the others use, or what would have been copied."""
+    if case.refused or not case.views or case.elsewhere is None:
         return
-    used = {path for some in (*case.applied, *case.started) for path in used_by(some)}
-    used |= {path for one in case.views for path in hidden_in((*one.followed.scripts, *one.started.scripts))}
+    if any(True for found in case.views for _ in _lost(case, found)):
+        return
+    used = case.elsewhere.union(*(_used_in(one, case.read) for one in case.views))
     for path in case.candidates:
         if path in used:
             continue
         mentions = tuple(_mentions(case, posixpath.basename(path)))
-        names = ", ".join(dict.fromkeys(one.recipe.dockerfile for one in case.views))
+        names = ", ".join(dict.fromkeys(one.recipe.dockerfile for one in (*case.built, *case.others)))
         carried = [one.recipe.image for one in case.built if path in one.patches]
         message = (
             f"{carried[0]} carries this patch, and its Dockerfile does not apply it"
@@ -145,11 +194,13 @@ def _mentions(case: Case, name: str) -> Iterator[tuple[Place, str]]:
 
 
 def _identical(case: Case) -> Iterator[Finding]:
+    """Copies of a Dockerfile, and of a patch that is somebody's business, wherever they lie."""
     by_content: dict[bytes, list[str]] = {}
-    dockerfiles = [path for path in case.tree if is_dockerfile(path)]
-    for path in (*case.candidates, *dockerfiles):
+    ours = [*case.candidates, *(path for path in case.tree if is_dockerfile(path))]
+    mine = set(ours)
+    for path in (*ours, *(path for path in case.tree if path.endswith(PATCHES) and path not in mine)):
         data = case.read(path) if case.tree[path].mode.startswith("100") else None
-        if data:
+        if data and (path in mine or data in by_content):
             by_content.setdefault(data, []).append(path)
     for paths in by_content.values():
         for other in paths[1:]:
@@ -215,72 +266,13 @@ def _arguments(case: Case) -> Iterator[Finding]:
 
 
 def _unbuilt(case: Case) -> Iterator[Finding]:
-    known = {one.recipe.dockerfile for one in case.built}
-    others = [path for path in case.tree if is_dockerfile(path) and path not in known]
-    if not others:
-        return
-    texts = [case.read(path) or b"" for path in case.tree if _may_build(path)]
-    for path in others:
-        name, folder = posixpath.basename(path), posixpath.dirname(path)
-        plain = name in ("Dockerfile", "Containerfile")
-        wanted = [path, *([] if plain else [name]), *([folder] if plain and folder else [])]
-        if plain and not folder:
-            wanted = ["docker build", "docker buildx", "build-push-action"]
-        if not any(word.encode("utf-8", "surrogateescape") in text for word in wanted for text in texts):
-            message = "no image of the manifest is built from this, and no workflow, script or Makefile names it"
-            yield finding("image-unbuilt", Place(path), message, "add it to the manifest, or remove it")
-
-
-def _may_build(path: str) -> bool:
-    name = posixpath.basename(path)
-    ends = (".yml", ".yaml", ".sh", ".hcl", ".mk", ".toml", ".json", ".groovy", ".py")
-    return name.endswith(ends) or name in ("Makefile", "justfile", "Jenkinsfile", "Justfile", "GNUmakefile")
-
-
-class _Pin(Struct, frozen=True):
-    url: str
-    commit: str
-    place: Place
-    patches: frozenset[str]
+    known = {one.recipe.dockerfile for one in (*case.built, *case.others)}
+    yield from unbuilt(known, case.tree, case.read)
 
 
 def _pins(case: Case) -> Iterator[Finding]:
-    """A patch that two builds apply to different commits, and a lock that says another commit than the build."""
-    pins: dict[str, list[_Pin]] = {}
-    for found, applied in zip(case.views, case.applied, strict=True):
-        for clone in clones(found.followed.scripts):
-            if clone.pinned and clone.ref is not None:
-                url = _plain(clone.url)
-                own = [one for one in applied if _within(one.folder, clone.folder)]
-                patches = frozenset(path for one in own for path in one.paths)
-                pins.setdefault(url, []).append(_Pin(url, clone.ref, clone.ref_place or clone.place, patches))
-    for built in case.built:
-        for name, (url, commit, place) in built.locks.items():
-            for pin in pins.get(_plain(url), ()):
-                if pin.place.path == built.recipe.dockerfile and not commit.startswith(pin.commit):
-                    message = f"{name} is built at {pin.commit[:12]}, and the lock records {commit[:12]}"
-                    yield finding(
-                        "pin-differs", pin.place, message, "let both name the same commit", ((place, "the lock"),)
-                    )
-    for some in pins.values():
-        first = some[0]
-        for pin in some[1:]:
-            shared = sorted(first.patches & pin.patches)
-            same = pin.commit.startswith(first.commit) or first.commit.startswith(pin.commit)
-            if shared and not same:
-                message = (
-                    f"{printable(shared[0])} is applied to {pin.commit[:12]} here, and to {first.commit[:12]} elsewhere"
-                )
-                fix = "pin the same commit, or carry a patch of its own for each"
-                yield finding("pin-differs", pin.place, message, fix, ((first.place, f"to {first.commit[:12]}"),))
-
-
-def _within(folder: str, clone: str) -> bool:
-    return folder == clone or folder.startswith(f"{clone}/")
-
-
-def _plain(url: str) -> str:
-    return url.rstrip("/").removesuffix(".git").lower().replace("git@github.com:", "https://github.com/")
+    locks = ((one.recipe.dockerfile, one.locks) for one in case.built)
+    yield from pins(zip(case.views, case.applied, strict=True), locks)
 
 
 _RULES: tuple[Callable[[Case], Iterator[Finding]], ...] = (

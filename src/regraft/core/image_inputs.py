@@ -1,15 +1,16 @@
 """What feeds an image at one commit: instructions, files, base images, build arguments, pins; and what differs between two."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 
 from msgspec import Struct
 
 from regraft.core import dockerfile_args as args
-from regraft.core.dockerfile_stages import Step, joined
+from regraft.core.dockerfile_steps import Step, joined
 from regraft.core.globs import matching
 from regraft.core.image_loose import loose_of
-from regraft.core.image_values import ImageInputs, Input, Loose, Moved, Place
+from regraft.core.image_values import Explained, ImageInputs, Input, Loose, Moved, Place
 from regraft.core.image_view import Missing, Recipe, View, bases, view
 from regraft.core.objects import Commit
 from regraft.core.patch_address import parse_address
@@ -22,6 +23,8 @@ Read = Callable[[str], bytes | None]
 # Labels that say when an image was made, and change with every build.
 TIMES = frozenset({"org.opencontainers.image.created", "org.label-schema.build-date", "build-date"})
 
+# What `.gitattributes` lets git make of a file at a checkout.
+_REWRITES = regex(rb"(?m)^[^#\n]*\s-?!?(?:text|crlf|eol|filter|ident|export-subst|working-tree-encoding)(?:[\s=]|$)")
 _NUMBERED = regex(r"(?s)(.*) #(\d+)")
 
 
@@ -50,7 +53,7 @@ def inputs_of(recipe: Recipe, added: Added, tree: Mapping[str, Entry], read: Rea
         *_arguments(found),
         *_instructions(found),
         *_base_inputs(found),
-        *_files(found, added, tree),
+        *_files(found, added, tree, read),
         *(Input("pin", name, pin, place) for name, (pin, place) in added.pins.items()),
         *(Input("file", one.url, f"sha256 {one.sha256}", None) for one in map(parse_address, added.addresses)),
     ]
@@ -66,7 +69,13 @@ def inputs_of(recipe: Recipe, added: Added, tree: Mapping[str, Entry], read: Rea
 def unused(found: View) -> tuple[str, ...]:
     """The build arguments that are given, and that no reached stage declares."""
     known = {name for name, _ in _declared(found)} | args.PLATFORM | args.PROXIES
-    return tuple(sorted(set(found.recipe.arguments) - known))
+    return tuple(sorted(one for one in found.recipe.arguments if one not in known and not args.BUILT_IN.fullmatch(one)))
+
+
+def explained(image: str, before: ImageInputs | None, after: ImageInputs | None) -> Explained:
+    """What differs between an image's inputs at two commits."""
+    found = moved(before, after) if before is not None and after is not None else ()
+    return Explained(image, before, after, found)
 
 
 def moved(before: ImageInputs, after: ImageInputs) -> tuple[Moved, ...]:
@@ -132,7 +141,8 @@ def missing_message(one: Missing, recipe: Recipe) -> tuple[str, str | None]:
     message = f"{one.keyword} of {one.source!r:.200}, which {context} does not have"
     if one.source.startswith(".."):
         return message, "nothing above the build context can be copied: build with one that holds it"
-    return message, f"the nearest name is {one.near!r:.200}" if one.near else None
+    untracked = "commit it, if it lies there untracked; if a step before the build makes it, name it in `generated`"
+    return message, f"the nearest name is {one.near!r:.200}" if one.near else untracked
 
 
 def _derived(one: Missing) -> Loose:
@@ -142,7 +152,7 @@ def _derived(one: Missing) -> Loose:
 
 def _bases(found: View) -> Iterator[InputError]:
     for base in bases(found):
-        if base.unknown and base.unknown != ("?",):
+        if base.unknown and base.unknown != ("?",) and base.pattern is None:
             name = base.unknown[0]
             where = f"{found.recipe.dockerfile}:{base.line}"
             hint = f"give it a value: [images.{found.recipe.image}] build-args = {{ {name} = … }}"
@@ -206,18 +216,25 @@ def _arguments(found: View) -> Iterator[Input]:
     for name, value in found.recipe.arguments.items():
         if name in steps:
             yield Input("build-argument", name, value, found.place(steps[name]))
-        elif name in args.PLATFORM:
+        elif name in args.PLATFORM or args.BUILT_IN.fullmatch(name):
             yield Input("build-argument", name, value)
 
 
 def _instructions(found: View) -> Iterator[Input]:
     path = found.recipe.dockerfile
+    for one in found.stages.directives:
+        if one.name in ("escape", "syntax"):
+            yield Input("instruction", f"{path} # {one.name}", f"# {one.name}={one.value}", Place(path, one.line))
     lines = {step.line for _, step in _declared(found)}
     before = [step for step in found.stages.arguments if step.line in lines]
     for number, step in enumerate(before, 1):
         yield Input("instruction", f"{path} before FROM #{number}", step.logical(), found.place(step))
+    told: Counter[str] = Counter()
     for position, stage in enumerate(found.reached):
         name = f"{path} stage {stage.name or position}"
+        told[name] += 1
+        if told[name] > 1:  # BuildKit only warns of two stages of one name
+            name = f"{name} ({told[name]})"
         yield Input(
             "instruction", f"{name} #0", " ".join(["FROM", *stage.flags, stage.base.text]), Place(path, stage.line)
         )
@@ -244,10 +261,18 @@ def _base_inputs(found: View) -> Iterator[Input]:
         yield Input("base", base.text, base.text, Place(found.recipe.dockerfile, base.line))
 
 
-def _files(found: View, added: Added, tree: Mapping[str, Entry]) -> Iterator[Input]:
+def _files(found: View, added: Added, tree: Mapping[str, Entry], read: Read) -> Iterator[Input]:
+    folders = {""}
     for use in found.uses:
         for path in (*(one for one, _ in use.taken.files), *use.taken.links):
             yield _file(path, tree[path], use.place)
+            above = path.rpartition("/")[0]
+            while above not in folders:
+                folders.add(above)
+                above = above.rpartition("/")[0]
+    for path in (f"{folder}/.gitattributes".lstrip("/") for folder in folders if found.uses):
+        if path in tree and _REWRITES.search(read(path) or b""):
+            yield _file(path, tree[path], None)
     for path in (*added.files, *matching(added.patterns, tree)):
         yield _file(path, tree[path], None)
 

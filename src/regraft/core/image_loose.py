@@ -4,25 +4,25 @@ from collections.abc import Callable, Iterable, Iterator
 
 from msgspec.structs import replace
 
+from regraft.core.dockerfile_args import FRONTEND
 from regraft.core.git_clones import HASH, clones, moving
-from regraft.core.image_arguments import misused
+from regraft.core.image_arguments import misused, unfit
+from regraft.core.image_pip import pip_loose
 from regraft.core.image_scripts import DEEPEST, MOST, Script
 from regraft.core.image_values import Loose, Place
 from regraft.core.image_view import View, bases, unvalued
 from regraft.core.patterns import regex
+from regraft.core.shell_programs import started
 from regraft.core.shell_walk import Seen
 from regraft.core.trees import printable
 
 Read = Callable[[str], bytes | None]
 
-# PIP_NAME @ git+URL@REF#…, where an `@` before the host belongs to the address
-_GIT_URL = regex(
-    r"(?:[^\s@]+\s*@\s*)?git\+([a-z+]+://(?:[^\s@/#;]*@)?[^\s@#;]+|[^\s@#;/]+@[^\s@#;]+)(?:@([^@#;\s]+))?(?:#\S*)?(?:\s*;.*)?"
-)
 _FULL_HASH = regex(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
 _ADDRESS = regex(r"(?:https?|ftp)://\S+")
 _PROVES = frozenset(f"{name}sum" for name in ("sha256", "sha512", "sha384", "sha1", "md5", "b2")) | {"shasum"}
 _PIP = frozenset({"pip", "pip3"})
+_GETS = frozenset({"curl", "wget", "aria2c"})
 _NAMED = frozenset({"base", "clone", "pip"})
 
 
@@ -31,6 +31,8 @@ def loose_of(view: View, read: Read) -> tuple[Loose, ...]:
     found = [
         *_arguments(view),
         *_bases(view),
+        *_platforms(view),
+        *_frontend(view),
         *_context(view),
         *_remotes(view),
         *_clones(view),
@@ -70,16 +72,37 @@ def _bases(view: View) -> Iterator[Loose]:
         if "@sha256:" not in base.text and not base.unknown:
             tag = "" if ":" in base.text.rpartition("/")[2] else ", which means `latest`"
             what = f"{printable(base.text)} is a tag{tag}"
-            unfit = _unfit(base.used[-1]) if base.used and base.argument is None else None
-            yield Loose(
-                "base", what, f"{base.text}@sha256:…", place, ref=base.text, argument=base.argument, unfit=unfit
-            )
+            why = unfit(base.used[-1]) if base.used and base.argument is None else None
+            yield Loose("base", what, f"{base.text}@sha256:…", place, ref=base.text, argument=base.argument, unfit=why)
+
+
+def _platforms(view: View) -> Iterator[Loose]:
+    for base in bases(view):
+        if base.pattern is not None and "@sha256:" not in base.text:
+            what = f"{printable(base.text)} is another image on each platform"
+            pin = "one stage a platform, each with a digest: FROM …@sha256:… AS base-amd64, and FROM base-$TARGETARCH"
+            yield Loose("base", what, pin, Place(view.recipe.dockerfile, base.line))
+
+
+def _frontend(view: View) -> Iterator[Loose]:
+    """The image that reads the Dockerfile."""
+    for one in view.stages.directives:
+        text = view.recipe.arguments.get(FRONTEND, one.value)
+        if one.name == "syntax" and "@sha256:" not in text:
+            what = f"{printable(text)}, which reads the Dockerfile, is a tag"
+            yield Loose("base", what, f"{text}@sha256:…", Place(view.recipe.dockerfile, one.line))
 
 
 def _context(view: View) -> Iterator[Loose]:
-    if view.everything is not None:
+    if view.everything is not None and view.history:
         what = "the whole build context is copied: `.git` and what lies there untracked are in it, and in no hash"
         yield Loose("context", what, "write .git into .dockerignore, and copy what is needed by name", view.everything)
+    elif view.everything is not None:
+        what = "the whole build context is copied: what lies there untracked is in it, and in no hash"
+        yield Loose("context", what, "copy what is needed by name", view.everything)
+    if view.history_taken is not None:
+        what = "`.git` is handed to the build: what is told from it (a version, a commit) is in no hash"
+        yield Loose("context", what, "pass the version as a build argument", view.history_taken)
 
 
 def _remotes(view: View) -> Iterator[Loose]:
@@ -93,20 +116,16 @@ def _remotes(view: View) -> Iterator[Loose]:
             yield Loose("download", f"ADD of {printable(url)}", "ADD --checksum=sha256:…", one.place, url)
 
 
-def _unfit(name: str) -> str:
-    return f"{name} is a part of it, or stands where only a name can"
-
-
 def _clones(view: View) -> Iterator[Loose]:
     for clone in moving(clones(view.followed.scripts)):
         place, name, through = clone.ref_place or clone.place, clone.at.argument, clone.at.through
-        unfit = _unfit(through) if through and name is None else None
+        why = unfit(through) if through and name is None else None
         if clone.known:
             at = f"at {printable(clone.ref)}" if clone.ref else "at its default branch"
             value = f", the value of {through}" if name else f", by {through}" if through else ""
             pin = f"--build-arg {name}=<full commit>" if name else "check out a full commit"
             what = f"clone of {printable(clone.url)} {at}{value}"
-            yield Loose("clone", what, pin, place, clone.url, clone.ref, name, unfit=unfit)
+            yield Loose("clone", what, pin, place, clone.url, clone.ref, name, unfit=why)
         else:
             what = f"clone of {printable(clone.url)} at {printable(clone.ref or '')}, which has no value here"
             yield Loose("clone", what, f"{name or 'it'} = <full commit>", place, argument=name)
@@ -134,46 +153,24 @@ def _proves(seen: Seen) -> bool:
 
 
 def _command(seen: Seen, script: Script, read: Read, *, checked: bool) -> Iterator[Loose]:
-    words = [word.text for word in seen.command.words]
-    if not words:
-        return
-    name = words[0].rpartition("/")[2]
     place = script.place(seen.command.span.start)
-    if name in ("curl", "wget", "aria2c") and not checked:
-        for word in words[1:]:
-            text = seen.text(word)
-            if _ADDRESS.fullmatch(text) and not _FULL_HASH.search(text):
-                yield Loose("download", f"download of {printable(text)}", "check it with `sha256sum -c`", place, text)
-    if "install" in words and (name in _PIP or "pip" in words[:4]):
-        yield from _pip(seen, words[words.index("install") + 1 :], script, read, place)
+    words = [word.text for word in started(seen.command.words, _GETS)]
+    if words and not checked:
+        yield from _download(seen, words, place)
+    words = [word.text for word in started(seen.command.words, {"git"})]
+    if "submodule" in words and "update" in words and "--remote" in words:
+        yield Loose("clone", "submodules at the tips of their branches", "leave --remote out", place)
+    words = [word.text for word in seen.command.words]
+    if "install" in words and any(word.rpartition("/")[2] in _PIP for word in words[: words.index("install")]):
+        yield from pip_loose(seen, words[words.index("install") + 1 :], script, read)
 
 
-def _pip(seen: Seen, words: list[str], script: Script, read: Read, place: Place) -> Iterator[Loose]:
-    for index, word in enumerate(words):
-        text = seen.text(word)
-        yield from _requirement(text, word, seen, place)
-        file = words[index + 1] if word in ("-r", "--requirement") and index + 1 < len(words) else None
-        file = word.partition("=")[2] if word.startswith("--requirement=") else file
-        path = script.files.at(seen.path(seen.text(file))) if file is not None else None
-        data = read(path) if path is not None else None
-        if path is not None and data is not None:
-            for number, line in enumerate(data.decode("utf-8", "surrogateescape").split("\n"), 1):
-                bare = line.split(" #")[0].strip().removeprefix("-e ").removeprefix("--editable ")
-                if not bare.startswith("#"):
-                    yield from _requirement(bare, bare, None, Place(path, number))
-
-
-def _requirement(text: str, written: str, seen: Seen | None, place: Place) -> Iterator[Loose]:
-    match = _GIT_URL.fullmatch(text.strip())
-    if match is None or (match[2] and HASH.fullmatch(match[2])):
-        return
-    url, ref = match[1], match[2]
-    was = _GIT_URL.fullmatch(written.strip())
-    argument = seen.argument(was[2]) if seen is not None and was and was[2] else None
-    through = seen.through(written) if seen is not None and argument is None else None
-    at = printable(ref) if ref else "its default branch"
-    what, pin = f"pip install of {printable(url)} at {at}", f"git+{url}@<full commit>"
-    if ref is not None and "$" in ref:
-        yield Loose("pip", what, pin, place, argument=argument)
-    else:
-        yield Loose("pip", what, pin, place, url, ref, argument, unfit=_unfit(through) if through else None)
+def _download(seen: Seen, words: list[str], place: Place) -> Iterator[Loose]:
+    texts = [seen.text(word) for word in words[1:]]
+    found = [text for text in texts if _ADDRESS.fullmatch(text)]
+    for text in found:
+        if not _FULL_HASH.search(text):
+            yield Loose("download", f"download of {printable(text)}", "check it with `sha256sum -c`", place, text)
+    if not found and (unknown := next((text for text in texts if "$" in text or "`" in text), None)):
+        what = f"{words[0].rpartition('/')[2]} of {printable(unknown)}, which has no value here"
+        yield Loose("download", what, "check it with `sha256sum -c`", place)

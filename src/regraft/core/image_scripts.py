@@ -5,18 +5,20 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 
 from regraft.core.dockerfile_args import Scope
-from regraft.core.dockerfile_stages import Stage, Step
+from regraft.core.dockerfile_steps import Stage, Step
 from regraft.core.image_values import Place
-from regraft.core.shell_failure import Shell
-from regraft.core.shell_programs import started
+from regraft.core.shell_options import Shell
+from regraft.core.shell_programs import started, unwrapped
 from regraft.core.shell_text import read_shell
-from regraft.core.shell_values import Block, Command, Word
+from regraft.core.shell_values import Block, Command, Pipeline, Word
 from regraft.core.shell_walk import Seen, walk
 from regraft.core.stage_files import StageFiles
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ash", "ksh"})
 DEEPEST = 6  # scripts that run scripts
 MOST = 200  # scripts of one image
+READS = frozenset({".", "source"})
+_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 
 
 class Script(Struct, frozen=True):
@@ -135,10 +137,16 @@ def _file(seen: Seen, first: Script, read: Callable[[str], bytes | None]) -> Scr
     called = _called(seen, first)
     if called is None:
         return None
-    path, shell = called
-    if any(one.path == path and one.caller for one in _above(first)):
+    there, shell = called
+    written = first.files.written(there)
+    if written is not None:
+        path, start = _dockerfile(first), written.line
+        data: bytes | None = written.data
+    else:
+        path, start = first.files.at(there) or "", 1
+        data = read(path)
+    if any((one.path, one.start) == (path, start) and one.caller for one in _above(first)):
         return None
-    data = read(path)
     if data is None or b"\0" in data[:1000]:
         return None
     if shell is None:
@@ -147,9 +155,13 @@ def _file(seen: Seen, first: Script, read: Callable[[str], bytes | None]) -> Scr
     if shell is None:
         return None
     return Script(
-        data, read_shell(data), path, 1, None, shell, first.stage, first.step,
+        data, read_shell(data), path, start, None, shell, first.stage, first.step,
         seen.folder, seen.scope, first.files, (first, seen.command),
     )  # fmt: skip
+
+
+def _dockerfile(script: Script) -> str:
+    return [*_above(script)][-1].path
 
 
 def _string(seen: Seen, first: Script) -> Script | None:
@@ -210,22 +222,40 @@ def _above(script: Script) -> Iterator[Script]:
 
 
 def _called(seen: Seen, script: Script) -> tuple[str, Shell | None] | None:
-    """The file of the repository that a command runs as a shell script, and that shell where the command names it."""
-    words = [seen.text(word.text) for word in started(seen.command.words, SHELLS) or seen.command.words]
+    """The file of the image that a command runs as a shell script, and that shell where the command names it."""
+    words = [seen.text(word.text) for word in started(seen.command.words, SHELLS) or unwrapped(seen.command.words)]
     if not words:
         return None
     name = words[0].rpartition("/")[2]
     shell: Shell | None = None
-    file = words[0]
+    places = [seen.path(words[0])]
     if name in SHELLS:
         rest = [index for index, word in enumerate(words) if index and not word.startswith(("-", "+"))]
         index = next((one for one in rest if words[one - 1] not in ("-o", "-eo", "-euo", "-euxo", "+o")), None)
-        if index is None:
+        file = words[index] if index is not None else _input(seen)
+        if file is None:
             return None
-        file, shell = words[index], shell_of(tuple(words[:index]))
-    elif name in (".", "source") and len(words) > 1:
-        file, shell = words[1], Shell()
+        places, shell = [seen.path(file)], shell_of(tuple(words[:index]))
+    elif name in READS and len(words) > 1:
+        places, shell = [seen.path(words[1])], Shell(script.shell.errexit, script.shell.pipefail)
     elif "/" not in words[0]:
-        return None
-    path = script.files.at(seen.path(file))
+        folders = [*seen.text("$PATH").split(":"), *_PATH]
+        places = [f"{folder}/{words[0]}" for folder in folders if folder.startswith("/")]
+    files = script.files
+    path = next((one for one in places if files.at(one) is not None or files.written(one) is not None), None)
     return (path, shell) if path is not None else None
+
+
+def _input(seen: Seen) -> str | None:
+    """The file that a shell reads as its input: `bash < FILE`, `cat FILE | bash`."""
+    for one in seen.command.redirects:
+        if one.operator == "<" and one.target is not None:
+            return seen.text(one.target.text)
+    pipeline = next((one for one in reversed(seen.inside) if isinstance(one, Pipeline)), None)
+    if pipeline is None:
+        return None
+    at = next((index for index, one in enumerate(pipeline.items) if one is seen.command), 0)
+    before = pipeline.items[at - 1] if at else None
+    if not isinstance(before, Command) or before.name != "cat" or len(before.words) != 2:
+        return None
+    return seen.text(before.words[1].text)

@@ -100,6 +100,19 @@ class ImageInputs(Struct, frozen=True):
         return {one.name: one.value for one in self.inputs if one.kind == "build-argument"}
 
 
+class Explained(Struct, frozen=True):
+    """One image at two commits; None: that commit does not build it. `moved` is empty where one is None."""
+
+    image: str
+    before: ImageInputs | None
+    after: ImageInputs | None
+    moved: tuple[Moved, ...] = ()
+
+    @property
+    def differs(self) -> bool:
+        return bool(self.moved) or self.before is None or self.after is None
+
+
 def inputs_hash(inputs: tuple[Input, ...]) -> Sha256:
     """One hash over what each input is; order and places do not count."""
     found = sorted((one.kind, _bytes(one.name), _bytes(one.value)) for one in inputs)

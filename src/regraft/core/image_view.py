@@ -1,19 +1,22 @@
 """One image as its Dockerfile makes it from a tree of files: stages, sources, where they land, scripts that run."""
 
+import posixpath
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from msgspec import Struct, field
 
 from regraft.core import dockerfile_args as args
-from regraft.core.copy_sources import Context, LinkOutError, Taken
+from regraft.core.copy_sources import Context, LinkOutError, Taken, is_pattern, with_parents
 from regraft.core.dockerfile_args import BadSubstitutionError, expand
-from regraft.core.dockerfile_stages import From, Stage, Stages, Step, joined, read_stages
+from regraft.core.dockerfile_stages import Stages, read_stages
+from regraft.core.dockerfile_steps import From, Stage, Step, joined
 from regraft.core.dockerfile_text import read_dockerfile
 from regraft.core.dockerignore import BadPatternError, Ignored, read_dockerignore
 from regraft.core.image_scripts import Followed, follow, scripts_of
 from regraft.core.image_values import Place
 from regraft.core.patterns import regex
-from regraft.core.stage_files import StageFiles
+from regraft.core.stage_files import StageFiles, Written
 from regraft.core.trees import LINK, Entry
 from regraft.errors import InputError
 
@@ -74,7 +77,9 @@ class View(Struct):
     followed: Followed = field(default_factory=lambda: Followed([]))
     started: Followed = field(default_factory=lambda: Followed([]))  # by ENTRYPOINT or CMD, when a container starts
     files: dict[int, StageFiles] = field(default_factory=dict)  # at the end of each stage
-    everything: Place | None = None  # a source that is the whole top of the repository, `.git` included
+    everything: Place | None = None  # a source that is the whole context
+    history: bool = False  # `.git` is in that
+    history_taken: Place | None = None  # a source that is `.git`, which is in the context and tracked nowhere
 
     @property
     def steps(self) -> Iterator[tuple[Stage, Step]]:
@@ -148,20 +153,33 @@ class _Looking:
         sources = [one for one in words[:-1] if one.replace('"', "").replace("'", "") not in docs]
         excludes = [flag[10:] for flag in flags if flag.startswith("--exclude=")]
         many = len(words) > 2
+        parents = "--parents" in flags or "--parents=true" in flags
+        for doc in step.instruction.heredocs:
+            line = step.data.count(b"\n", 0, doc.body.start) + 1
+            files.write(
+                doc.name.decode("utf-8", "surrogateescape"),
+                Written(step.body(doc), line),
+                target,
+                step.folder,
+                many=many,
+            )
         for word in sources:
             source = self._expanded(word, step)
             if any(flag.startswith("--from=") for flag in flags):
-                if step.sources and step.sources[0].kind == "stage":
+                if step.sources and step.sources[0].kind == "stage" and not (parents and is_pattern(source)):
                     other = self._view.files.get(step.sources[0].stage, StageFiles())
-                    files.take_over(other, source, target, step.folder)
+                    files.take_over(other, source, with_parents(source, target) if parents else target, step.folder)
                 continue
+            source = self._everywhere(word, step) or source
             if "$" in source:
                 self._unknown(step, word)
             elif step.keyword == "ADD" and _URL.fullmatch(source):
                 checked = any(flag.startswith("--checksum=") for flag in flags)
                 self._view.remotes.append(Remote(self._view.place(step), source, checked))
             else:
-                self._take(step, source, excludes, lambda one: files.put(one, target, step.folder, many=many))
+                put = partial(files.put, target=target, folder=step.folder, many=many)
+                take = self._view.context.take_with_parents if parents else self._view.context.take
+                self._take(step, source, partial(take, source, excludes), put)
 
     def _expanded(self, word: str, step: Step) -> str:
         try:
@@ -169,6 +187,13 @@ class _Looking:
         except BadSubstitutionError as error:
             self._wrong(step, "bad-substitution", str(error))
             return word
+
+    def _everywhere(self, word: str, step: Step) -> str | None:
+        """A pattern of what a source is on all platforms, where only the platform decides."""
+        try:
+            return args.on_every_platform(expand(word, step.scope))
+        except BadSubstitutionError:
+            return None  # said where it was expanded
 
     def _unknown(self, step: Step, word: str) -> None:
         try:
@@ -182,22 +207,28 @@ class _Looking:
         else:
             self._wrong(step, "bad-dockerfile", f"{word!r:.120} holds a `$`")
 
-    def _take(self, step: Step, source: str, excludes: list[str], put: Callable[[Taken], None]) -> None:
+    def _take(
+        self, step: Step, source: str, take: Callable[[], tuple[Taken, ...]], put: Callable[[Taken], None]
+    ) -> None:
         place, context = self._view.place(step), self._view.context
         try:
-            taken = context.take(source, excludes)
+            taken = take()
         except LinkOutError as error:
             self._wrong(step, "link-out", str(error), "copy the file itself to that place, and commit it")
             return
         except BadPatternError as error:
-            self._wrong(step, "bad-pattern", f"--exclude: {error}")
+            self._wrong(step, "bad-pattern", f"{step.keyword} of {source!r:.120}: {error}")
+            return
+        if not taken and self._top and _is_history(source) and not context.hides(".git"):
+            self._view.history_taken = self._view.history_taken or place
             return
         if not taken:
             near, hidden = context.near(source), context.is_ignored(source)
             self._view.missing.append(Missing(place, step.keyword, source, near, hidden))
         for one in taken:
-            if one.folder and one.source == "" and self._top and not context.hides(".git"):
+            if one.folder and one.source == "":
                 self._view.everything = self._view.everything or place
+                self._view.history |= self._top and not context.hides(".git")
             self._view.uses.append(Use(place, source, one))
             put(one)
 
@@ -212,10 +243,11 @@ class _Looking:
             follow(script, self._read, self._view.followed)
 
     def _mount(self, step: Step, text: str, files: StageFiles) -> None:
-        given = dict(pair.partition("=")[::2] for pair in text.split(","))
+        given = {key.lower(): value for key, _, value in (pair.partition("=") for pair in text.split(","))}
         if given.get("type", "bind") != "bind":
             return
-        source = self._expanded(given.get("source", given.get("src", "")).strip("\"'"), step)
+        written = given.get("source", given.get("src", "")).strip("\"'")
+        source = self._everywhere(written, step) or self._expanded(written, step)
         target = given.get("target", given.get("dst", given.get("destination")))
         if target is None:
             self._wrong(step, "bad-dockerfile", "--mount=type=bind names no target")
@@ -228,7 +260,12 @@ class _Looking:
         elif "$" in source:
             self._unknown(step, source)
         else:
-            self._take(step, source, [], lambda one: files.put(one, target, step.folder, many=False))
+            put = partial(files.put, target=target, folder=step.folder, many=False)
+            self._take(step, source, partial(self._view.context.take, source), put)
+
+
+def _is_history(source: str) -> bool:
+    return posixpath.normpath(f"/{source}").split("/")[1] == ".git"
 
 
 def bases(found: View) -> Iterator[From]:

@@ -9,9 +9,9 @@ from regraft.core.init_git import READ, enclosing, run_git
 from regraft.core.init_locks import read_by
 from regraft.core.init_patching import run_apply, run_patch, run_quilt
 from regraft.core.init_pip import interpreter, run_install, run_setup
-from regraft.core.init_shell import Shell
+from regraft.core.init_shell import Shell, unknown
 from regraft.core.init_tests import judged_test
-from regraft.core.init_values import Install, Place
+from regraft.core.init_values import FromGit, Install, Place
 from regraft.core.init_words import parted
 from regraft.core.patterns import regex
 from regraft.core.shell_values import Command, Word
@@ -46,8 +46,11 @@ def _known(shell: Shell, word: Word | None) -> str | None:
 
 def _assign(shell: Shell, command: Command) -> None:
     for name, word in command.assignments:
-        shell.variables[name] = _known(shell, word)
-        text = shell.value(word).text if word is not None else ""
+        if word is None:  # `export NAME`
+            shell.variables.setdefault(name, None)
+            continue
+        value, text = _known(shell, word), shell.value(word).text
+        shell.variables[name] = unknown(name) if value is None else value
         shell.variables[f"{READ}{name}"] = text if read_by(text) else None
 
 
@@ -82,6 +85,8 @@ def _followed(shell: Shell, command: Command, words: Sequence[Word], env: dict[s
             operands = parted(values, frozenset({"-t", "-m"})).operands
             if len(operands) > 1:
                 _moved(shell, name, [one.text for one in operands])
+        case "rm":
+            _removed(shell, [one for one in values if not one.text.startswith("-")], place)
         case "sed" | "perl":
             _edited(shell, name, values, place)
         case "." | "source" if values:
@@ -119,6 +124,22 @@ def _moved(shell: Shell, name: str, texts: Sequence[str]) -> None:
             shell.held.checkouts[one.path] = one
             return
     shell.brings(sources, target)
+
+
+def _removed(shell: Shell, values: Sequence[Value], place: Place) -> None:
+    """What is gone is in no image. What was installed from it before is there, but nothing that a run could move."""
+    gone = [shell.path(value.text.removesuffix("/*")) for value in values if value.known]
+    checkouts = shell.held.checkouts
+    for path in [one for one in checkouts if any(one == top or one.startswith(f"{top}/") for top in gone)]:
+        one = checkouts[path]
+        if shell.doubt is not None:
+            one.doubt = one.doubt or shell.doubt
+            continue
+        del checkouts[path]
+        shell.say(f"the checkout at {path} ({one.place}) is removed here", place)
+        if one.installs and one.url is not None:
+            ref = one.ref.text if one.ref is not None else None
+            shell.held.from_git.append(FromGit(None, one.url.text, ref, one.installs[0].place))
 
 
 def _edited(shell: Shell, name: str, values: Sequence[Value], place: Place) -> None:

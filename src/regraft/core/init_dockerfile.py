@@ -2,13 +2,14 @@
 
 import copy
 import posixpath
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
 from regraft.core.dockerfile_text import Dockerfile, Instruction, read_dockerfile
 from regraft.core.drop_target import WORKDIR, resolved
 from regraft.core.init_command import run_command
+from regraft.core.init_context import context_of
 from regraft.core.init_expand import Copied, Files, Value, copied_by, expand
 from regraft.core.init_git import COMMIT, told_url
 from regraft.core.init_shell import Shell
@@ -33,21 +34,36 @@ class _Stage(Struct):
 def held_by(
     data: bytes, path: str, tracked: frozenset[str], read: Callable[[str], bytes | None], build: Build | None = None
 ) -> Held:
-    """What the stage that `build` names (else the last one) of the Dockerfile at `path` holds. Nothing is an error here."""
-    reader = _Reader(read_dockerfile(data), path, tracked, read)
+    """What the stage that `build` names (else the last one) of the Dockerfile at `path` holds. Nothing is an error here.
+
+    Where `build` does not tell the context, the COPY lines may: it is in the answer.
+    """
+    recipe = read_dockerfile(data)
+    reader = _Reader(recipe, path, tracked, read)
     if build is not None:
         reader.context, reader.passed = build.context, dict(build.arguments)
+    context = context_of(recipe, path, tracked) if build is None or "context" in build.unsure else None
+    if context is not None and len(context.folders) == 1:
+        reader.context = context.folders[0]
     target = build.target if build is not None else None
     reader.follow()
     if not reader.stages:
         return Held(path)
     named = [one for one in reader.stages if target is not None and (one.name or "").lower() == target.lower()]
     held = (named or reader.stages)[-1].held
+    held.context, held.declared = context, frozenset(_declared(recipe))
     places = Places(data)
     for match in _COMMENTED.finditer(data):
         line = places.of(match.start())[0]
         held.commented.append(Told(match[0].decode("utf-8", "replace").strip(), Place(path, line)))
     return held
+
+
+def _declared(recipe: Dockerfile) -> Iterator[str]:
+    for one in recipe.instructions:
+        if one.keyword == "ARG":
+            text = one.text.decode("utf-8", "surrogateescape").replace("\\\n", " ")
+            yield from (part.partition("=")[0] for part in _split(text))
 
 
 class _Reader:

@@ -51,6 +51,8 @@ def run_git(shell: Shell, words: Sequence[Value], place: Place) -> bool | None:
             _fetch(shell, parted(rest, _FETCH, "j"), folder, place, pull=name == "pull")
         case "checkout" | "switch" | "reset":
             _check_out(shell, name, parted(rest, _CHECKOUT if name != "reset" else frozenset()), folder, place)
+        case "branch":
+            _branch(shell, [one for one in rest if not one.text.startswith("-")], folder)
         case "cherry-pick" | "merge" | "rebase" | "revert":
             one = enclosing(shell, folder)
             if one is not None:
@@ -139,13 +141,23 @@ def _fetch(shell: Shell, options: Parted, folder: str, place: Place, *, pull: bo
     else:
         one.remotes.pop("FETCH_HEAD", None)
     one.fetched = None
-    if len(operands) > 1:
-        source = operands[1].text.lstrip("+").partition(":")[0]
-        one.fetched = _ref(
-            shell, Value(source.removeprefix("refs/heads/"), operands[1].known, operands[1].names), place
-        )
-        if pull:
-            one.ref = one.fetched
+    for spec in operands[1:]:
+        source, _, target = spec.text.lstrip("+").partition(":")
+        ref = _ref(shell, Value(source.removeprefix("refs/heads/"), spec.known, spec.names), place)
+        one.fetched = one.fetched or ref
+        if target and spec.known:
+            one.local[target.removeprefix("refs/heads/")] = ref
+    if pull and one.fetched is not None:
+        one.ref = one.fetched
+
+
+def _branch(shell: Shell, words: Sequence[Value], folder: str) -> None:
+    """`git branch NAME [START]`: a name of this checkout's own."""
+    one = enclosing(shell, folder)
+    if one is not None and words and words[0].known:
+        start = words[1].text if len(words) > 1 else "HEAD"
+        known = {"HEAD": one.ref, "FETCH_HEAD": one.fetched, **one.local}
+        one.local[words[0].text] = known.get(start)
 
 
 def _check_out(shell: Shell, name: str, options: Parted, folder: str, place: Place) -> None:
@@ -157,6 +169,9 @@ def _check_out(shell: Shell, name: str, options: Parted, folder: str, place: Pla
         one.patches.clear()
     if not files and len(starts) == 1 and not (name == "reset" and options.has("--soft", "--mixed")):
         _move(shell, one, starts[0], place)
+    made = options.last("-b", "-B", "-c", "-C", "--orphan")
+    if made is not None and made.known:
+        one.local[made.text] = one.ref
 
 
 def _move(shell: Shell, one: Checkout, to: Value, place: Place) -> None:
@@ -166,6 +181,8 @@ def _move(shell: Shell, one: Checkout, to: Value, place: Place) -> None:
         one.ref = one.fetched or Ref(None, place)
         if (url := one.remotes.get("FETCH_HEAD")) is not None:
             one.url = url
+    elif to.text in one.local:
+        one.ref = one.local[to.text] or Ref(None, place)
     else:
         remote = _REMOTE_BRANCH.fullmatch(to.text)
         if remote and to.known and (remote[1] in one.remotes or remote[1] == "origin"):

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from regraft.core.dockerfile_args import BUILT_IN, PROXIES
 from regraft.core.init_found import Found, clean_name
-from regraft.core.init_manifest import Table
-from regraft.core.init_values import Held, Reference
+from regraft.core.init_manifest import Table, toml
+from regraft.core.init_values import Held, Place, Reference
 
 _SHOWN = 6
 
@@ -40,29 +41,51 @@ def image_table(found: Found, name: str, held: Held, names: Mapping[str, str]) -
 
 
 def _build(found: Found, held: Held, table: Table) -> None:
-    """How a workflow builds it, where there is one way."""
+    """How a workflow builds it, as far as all ways to do so have that in common."""
     ways = found.workflows.built.get(held.dockerfile, [])
     build = found.workflows.build_of(held.dockerfile)
     if build is None:
-        if ways:
-            places = ", ".join(dict.fromkeys(str(one.place) for one in ways[:_SHOWN]))
-            table.ask(
-                "build-args",
-                f"which of the ways to build it is this image? {places} differ in arguments, target or context",
-            )
+        _context(held, table, None)
         return
-    if build.context:
+    if "context" in build.unsure:
+        _context(held, table, build.place)
+    elif build.context:
         table.put("context", build.context, build.place)
-    if build.target is not None:
+    if "target" in build.unsure and not found.workflows.differ(held.dockerfile):
+        table.ask("target", f"which stage? What {build.place} builds is not written there")
+    elif build.target is not None:
         table.put("target", build.target, build.place)
-    known = {name: value for name, value in build.arguments if value is not None}
+    known = {name: value for name, value in build.arguments if value is not None and _taken(name, held)}
     if known:
         table.put("build-args", known, build.place)
-    unknown = [name for name, value in build.arguments if value is None]
+    if found.workflows.differ(held.dockerfile):
+        places = ", ".join(dict.fromkeys(str(one.place) for one in ways[:_SHOWN]))
+        text = f"which of the ways to build it is this image? {places} differ in arguments, target or context"
+        table.ask("build-args", text)
+        return
+    unknown = [name for name, value in build.arguments if value is None and _taken(name, held)]
     if unknown:
         table.ask(
             "build-args", f"which values do {', '.join(unknown)} have? {build.place} passes what is not written there"
         )
+
+
+def _taken(name: str, held: Held) -> bool:
+    """Whether a build takes such an argument: one that no ARG declares is not used."""
+    return name in held.declared or name in PROXIES or BUILT_IN.fullmatch(name) is not None
+
+
+def _context(held: Held, table: Table, place: Place | None) -> None:
+    """Where no workflow tells the context, or the line at `place` does not."""
+    one = held.context
+    if one is None and place is not None:
+        table.ask("context", f"which folder? {place} builds it from one that is not written there")
+    elif one is not None and len(one.folders) == 1:
+        table.put("context", one.folders[0], f"{one.told.place} takes {one.told.text!r:.120}, which only lies there")
+    elif one is not None:
+        where = " and ".join(folder or "the project's top" for folder in one.folders)
+        text = f"which folder? {where} both have what {one.told.place} takes ({one.told.text!r:.120})"
+        table.ask("context", text, f"context = {toml(one.folders[-1])}")
 
 
 def _reference(found: Found, name: str, held: Held, names: Mapping[str, str], table: Table) -> Reference | None:
@@ -73,6 +96,10 @@ def _reference(found: Found, name: str, held: Held, names: Mapping[str, str], ta
     running = [one for one in built if (one.repository, one.tag) in used]
     why = ""
     sure = running if len(running) == 1 else built
+    if built and not any(_published(found, one) for one in sure):
+        said = ", ".join(f"{one.repository}:{one.tag} ({one.place})" for one in sure[:_SHOWN])
+        table.ask("repository", f"is it published, and under which name and tag? It is built as {said}, and not pushed")
+        return None
     if not built:
         sure = _distinct([one for one in every if one.dockerfile is None and _fits(name, one, names)])
         why = f", by its name; no other image here is called {name}"
@@ -84,6 +111,15 @@ def _reference(found: Found, name: str, held: Held, names: Mapping[str, str], ta
     said = ", ".join(f"{one.repository}:{one.tag} ({one.place})" for one in wanted[:_SHOWN])
     table.ask("repository", f"under which name and tag is it published? {said or 'No workflow here names one'}")
     return None
+
+
+def _published(found: Found, one: Reference) -> bool:
+    """Whether something pushes it, may push it (the name that a command has is not told), or runs in it."""
+    names = found.workflows.pushed
+    if one.pushed or {f"{one.repository}:{one.tag}", one.repository} & names or any("$" in name for name in names):
+        return True
+    same = [two for two in found.workflows.references if (two.repository, two.tag) == (one.repository, one.tag)]
+    return any(two.job is not None or two.pushed for two in same)
 
 
 def _distinct(references: Sequence[Reference]) -> list[Reference]:

@@ -3,8 +3,9 @@
 import posixpath
 from collections.abc import Iterator, Sequence
 
+from regraft.core.git_clones import HASH
 from regraft.core.init_baked import baked_table
-from regraft.core.init_found import Found, Upstream, identity, image_names, locks_of, upstreams
+from regraft.core.init_found import Found, Upstream, clean_name, identity, image_names, locks_of, upstreams
 from regraft.core.init_git import COMMIT
 from regraft.core.init_images import image_table, suite_tables
 from regraft.core.init_manifest import Entry, Proposal, Table
@@ -16,6 +17,7 @@ from regraft.core.repository_url import parse_repository_url
 from regraft.core.spelling import nearest
 
 _VERSION = regex(r"(?:[A-Za-z]+[-_/]?)?v?\d+(?:[._-]\d+)+.*|v\d+.*|refs/tags/.*|tags/.*|.*(?:rc|alpha|beta|post)\d+")
+_WHICH = regex(r"which patch|what does '.*' match|which series|what (?:does|follows)")
 _PULL = regex(r"(?:refs/)?pull/.*")
 _TESTS = frozenset({"test", "tests", "testdata", "fixtures", "golden", "node_modules", "third_party", "vendor"})
 _SHOWN = 10
@@ -162,7 +164,7 @@ def follows_branch(refs: Sequence[Ref]) -> Ref | None:
     """The first that is a branch by its name: no commit, no pull ref, and nothing that looks like a version."""
     for ref in refs:
         text = ref.text or ""
-        if text and not any(one.fullmatch(text) for one in (COMMIT, _VERSION, _PULL)):
+        if text and not any(one.fullmatch(text) for one in (COMMIT, HASH, _VERSION, _PULL)):
             return ref
     return None
 
@@ -178,15 +180,18 @@ def _branch(table: Table, one: Upstream) -> None:
         lines = ", ".join(f"{ref.text!r:.120} ({ref.place})" for ref in branches[:_SHOWN])
         table.ask("branch", f"which one does the project follow? {lines}")
     elif texts:
-        table.ask(
-            "branch", f"which one does the project follow? {texts[0].text!r:.120} ({texts[0].place}) looks like a tag"
-        )
+        like = "a short hash" if HASH.fullmatch(texts[0].text or "") else "a tag"
+        text = f"{texts[0].text!r:.120} ({texts[0].place}) looks like {like}"
+        table.ask("branch", f"which one does the project follow? {text}")
     elif refs and refs[0].text is not None:
         table.ask("branch", f"which one does the project follow? {refs[0].place} has a commit")
     elif refs:
         table.ask(
             "branch", f"which one does the project follow? What {refs[0].place} checks out is not in the repository"
         )
+    elif one.uses and one.uses[0].checkout.url is None:
+        place = one.uses[0].checkout.place
+        table.ask("branch", f"which one does the project follow? {place} uses a checkout that the base image brings")
     else:
         place = one.uses[0].checkout.place if one.uses else one.straight[0][1].place
         why = "no pin: what is built depends on the day"
@@ -240,6 +245,7 @@ def _remarks(
         say(("dependencies", "what is baked? Nothing here clones a repository or installs one by pip"))
     if found.held and not any(table.path[0] == "suites" for table in proposal.tables):
         say(("suites", "which jobs run on which image? No workflow here starts one of these images by name"))
+    _untold(found, proposal)
     for key, place in found.workflows.directives.items():
         if key.endswith("-pr") and key not in {one for one, _ in directives.values()}:
             meant = nearest(key, [default_directive(one.name) for one in every])
@@ -254,6 +260,23 @@ def _remarks(
     _unused(found, proposal)
 
 
+def _untold(found: Found, proposal: Proposal) -> None:
+    """Jobs that run on an image of a repository here, by a digest or by a tag that is not written there."""
+    ours = {entry.value for table in proposal.tables for entry in table.entries if entry.key == "repository"}
+    suites = {table.path[1] for table in proposal.tables if table.path[0] == "suites"}
+    for job, (text, place) in found.workflows.untold.items():
+        name = clean_name(job) or "suite"
+        if any(one and text.startswith((f"{one}:", f"{one}@")) for one in ours) and name not in suites:
+            proposal.remarks.append((f"suites.{name}.image", f"which image? {place} runs it on {text!r:.120}"))
+
+
+def _unclear(held: Held) -> Iterator[Place]:
+    """The lines that apply patches of which nobody can tell which."""
+    remarks = [*held.remarks, *(remark for one in held.checkouts.values() for remark in one.remarks)]
+    yield from (one.place for one in remarks if one.question and _WHICH.search(one.text))
+    yield from (patch.place for one in held.checkouts.values() for patch in one.patches if patch.doubt is not None)
+
+
 def _unused(found: Found, proposal: Proposal) -> None:
     """Patch files that no image applies."""
     applied = {patch.path for held in found.held for one in held.checkouts.values() for patch in one.patches}
@@ -264,12 +287,14 @@ def _unused(found: Found, proposal: Proposal) -> None:
         for path in sorted(found.tracked)
         if path.endswith((".patch", ".diff")) and path not in applied and not _TESTS & {*path.split("/")[:-1]}
     ]
+    unclear = [place for held in found.held for place in _unclear(held)]
+    doubt = f", as far as that can be followed: which ones {unclear[0]} applies is asked" if unclear else ""
     commented = [told for held in found.held for told in held.commented]
     for path in left[:_SHOWN]:
         name = posixpath.basename(path)
         line = next((told for told in commented if name in told.text), None)
         why = f"; {line.place} has it in a comment" if line else ""
-        proposal.remarks.append((path, f"is it retired? No Dockerfile here applies it{why}"))
+        proposal.remarks.append((path, f"is it retired? No Dockerfile here applies it{why}{doubt}"))
     if len(left) > _SHOWN:
         proposal.remarks.append(
             ("patches", f"and {len(left) - _SHOWN} more patch files that no Dockerfile here applies?")

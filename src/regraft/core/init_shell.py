@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from regraft.core.drop_target import resolved
 from regraft.core.init_expand import Copied, Files, Value, expand, value_of
+from regraft.core.init_listing import Listing, by_version, listing
 from regraft.core.init_values import Held, Place, Remark
 from regraft.core.patterns import regex
 from regraft.core.shell_text import read_shell
@@ -36,11 +37,14 @@ STEPS = 20_000
 _MOST = 200  # turns of one loop
 _DEEPEST = 4  # scripts that run scripts
 _TELLING = regex(rb"\bgit\b[^\n]{0,80}\b(?:apply|am|clone|checkout|reset)\b|\bpatch\b|\bpip\b[^\n]{0,80}\binstall\b")
-_LISTING = regex(r"\$\(\s*ls\s+(?:-\w+\s+)*([^|;&()$]+?)\s*(?:\|\s*sort\s*)?\)")
-_FINDING = regex(r"\$\(\s*find\s+(\S+)\s.*?-name\s+[\"']?([^\s\"'|)]+)[\"']?[^|)]*(?:\|\s*sort\s*(?:-\w+\s*)?)?\)")
 _CAT = regex(r"\$\(\s*(?:cat|<)\s*\"?([^\s\"|;&()]+)\"?\s*\)")
 
 Run = Callable[["Shell", Command], bool | None]
+
+
+def unknown(name: str) -> str:
+    """What a variable stands for whose value nobody can tell: itself, and so neither empty nor unset."""
+    return f"${name}" if name.isidentifier() else ""
 
 
 class Shell(Struct):
@@ -151,10 +155,14 @@ class Shell(Struct):
 
     def _doubting(self, why: str, node: Node) -> bool | None:
         kept, self.doubt = self.doubt, self.doubt or why
+        before = dict(self.variables)
         try:
             return self.walk(node)
         finally:
             self.doubt = kept
+            for name, value in list(self.variables.items()):
+                if name not in before or before[name] != value:
+                    self.variables[name] = unknown(name)
 
     def _apart(self, node: Node) -> bool | None:
         kept = self.folder, dict(self.variables), list(self.before)
@@ -190,23 +198,27 @@ class Shell(Struct):
         if series and (found := self.files.find(self.path(expand(series[1], self.variables).text))):
             return [(f"{SERIES}{found}", None)]
         value = self.value(word)
-        finding = _FINDING.fullmatch(value.text)
-        listing = _LISTING.fullmatch(value.text)
-        text = f"{finding[1].rstrip('/')}/{finding[2]}" if finding else listing[1] if listing else value.text
-        if finding or listing or word.glob or (value.known and any(char in value.text for char in "*?")):
-            return self._matched(text, word)
+        if (listed := listing(value.text)) is not None:
+            return self._matched(listed, word)
+        if word.glob or (value.known and any(char in value.text for char in "*?")):
+            return self._matched(Listing(tuple(value.text.split()), versions=False), word)
         if not value.known:
             return [(value.text, None)]
         return [(one, None) for one in value.text.split()[:_MOST]] or [("", None)]
 
-    def _matched(self, text: str, word: Word) -> list[tuple[str, str | None]]:
-        found = []
-        for pattern in text.split():
-            here = [one for one, _ in self.files.matching(self.path(pattern))]
-            found += [(one, pattern if len(here) > 1 else None) for one in here[:_MOST]]
+    def _matched(self, listed: Listing, word: Word) -> list[tuple[str, str | None]]:
+        """An order of versions is one that is declared; that of a pattern is the locale's."""
+        found: list[tuple[str, str | None]] = []
+        for pattern in listed.patterns:
+            path = self.path(pattern)
+            here = [one for one, _ in self.files.matching(path)]
+            if not here and listed.command:  # `ls FOLDER` says names without it
+                here = [one.rpartition("/")[2] for one, _ in self.files.matching(f"{path.rstrip('/')}/*")]
+            declared = len(here) == 1 or (listed.versions and not any("~" in one for one in here))
+            found += [(one, None if declared else pattern) for one in here[:_MOST]]
             if not here:
                 self.ask(f"what does {pattern!r:.200} match? No file of the project", self.place(word.span.start))
-        return found
+        return sorted(found, key=lambda one: by_version(one[0])) if listed.versions else found
 
     def _pipeline(self, node: Pipeline) -> bool | None:
         """`cat PATCHES | patch`: as if the second had them as its operands. Else each part is followed by itself."""

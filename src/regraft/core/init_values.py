@@ -76,6 +76,7 @@ class Checkout(Struct):
     branch: Ref | None = None
     remotes: dict[str, Told] = field(default_factory=dict)
     fetched: Ref | None = None
+    local: dict[str, Ref | None] = field(default_factory=dict)  # branches that only this checkout has, and what of
     installs: list[Install] = field(default_factory=list)
     patches: list[Applied] = field(default_factory=list)
     series: Told | None = None
@@ -102,11 +103,23 @@ class Outside(Struct, frozen=True):
     folder: str
 
 
+class Context(Struct, frozen=True):
+    """Where a build's context is by the COPY lines: one folder that alone has what they name, `told` being one of them.
+
+    Several folders: each of them has it. "" is the project's top.
+    """
+
+    folders: tuple[str, ...]
+    told: Told
+
+
 class Held(Struct):
     """What the last stage of a Dockerfile holds, as far as its text says."""
 
     dockerfile: str
     base: Told | None = None
+    context: Context | None = None
+    declared: frozenset[str] = frozenset()  # every build argument that it has an ARG for
     checkouts: dict[str, Checkout] = field(default_factory=dict)
     from_git: list[FromGit] = field(default_factory=list)
     python_path: list[Told] = field(default_factory=list)
@@ -117,30 +130,39 @@ class Held(Struct):
 
 
 class Reference(Struct, frozen=True):
-    """An image's name and tag. `job` is what runs in it, `dockerfile` what it is built from, where a workflow says so."""
+    """An image's name and tag. `job` is what runs in it, `dockerfile` what it is built from, where a workflow says so.
+
+    `pushed`: what builds it publishes it too.
+    """
 
     repository: str
     tag: str
     place: Place
     job: str | None = None
     dockerfile: str | None = None
+    pushed: bool = False
 
 
 class Build(Struct, frozen=True):
     """How a workflow builds a Dockerfile. `context` is a folder of the project, "" for its top; an argument without a value
-    that is written there is None.
+    that is written there is None. `unsure` are "context" and "target", where the line does not tell them.
     """
 
     place: Place
     context: str = ""
     target: str | None = None
     arguments: tuple[tuple[str, str | None], ...] = ()
+    unsure: tuple[str, ...] = ()
 
 
 class Workflows(Struct):
     """What the workflows and scripts of a project say."""
 
     references: list[Reference] = field(default_factory=list)
+    pushed: set[str] = field(default_factory=set)  # names that a command publishes, with or without a tag
+    untold: dict[str, tuple[str, Place]] = field(
+        default_factory=dict
+    )  # job -> an image whose tag is not told, the line
     built: dict[str, list[Build]] = field(default_factory=dict)  # by the Dockerfile
     directives: dict[str, Place] = field(default_factory=dict)
     installs: list[Install] = field(default_factory=list)
@@ -151,6 +173,17 @@ class Workflows(Struct):
     urls: dict[str, Told] = field(default_factory=dict)  # by the path of a checkout in an image
 
     def build_of(self, dockerfile: str) -> Build | None:
-        """The one way in which a Dockerfile is built; None where there is none, or more than one."""
-        ways = {(one.context, one.target, one.arguments): one for one in reversed(self.built.get(dockerfile, ()))}
-        return next(iter(ways.values())) if len(ways) == 1 else None
+        """What all ways in which a Dockerfile is built have in common; None where nothing builds it."""
+        ways = self.built.get(dockerfile, ())
+        if not ways:
+            return None
+        first = ways[0]
+        context = all(one.context == first.context and "context" not in one.unsure for one in ways)
+        target = all(one.target == first.target and "target" not in one.unsure for one in ways)
+        unsure = tuple(key for key, sure in (("context", context), ("target", target)) if not sure)
+        shared = tuple(one for one in first.arguments if all(one in other.arguments for other in ways))
+        return Build(first.place, first.context if context else "", first.target if target else None, shared, unsure)
+
+    def differ(self, dockerfile: str) -> bool:
+        """Whether there is more than one way."""
+        return len({(one.context, one.target, one.arguments) for one in self.built.get(dockerfile, ())}) > 1

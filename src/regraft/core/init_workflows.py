@@ -2,22 +2,18 @@
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from msgspec.structs import replace
-
 from regraft.core.drop_target import resolved
+from regraft.core.init_builds import WORKSPACE, below, read_builds
 from regraft.core.init_command import run_command
-from regraft.core.init_expand import Copied, Files, expand
+from regraft.core.init_expand import Copied, Files
 from regraft.core.init_locks import project_lock
 from regraft.core.init_shell import Shell
 from regraft.core.init_values import Build, Held, Place, Reference, Workflows
-from regraft.core.init_words import parted
 from regraft.core.manifest_texts import REPOSITORY, TAG
 from regraft.core.patterns import regex
-from regraft.core.shell_text import read_shell
-from regraft.core.shell_values import commands_of
 from regraft.core.yaml_nodes import LIMIT, compose, get, pairs, scalars
 
 _EXPRESSION = regex(r"\$\{\{\s{0,20}([^\n]{0,300}?)\s{0,20}\}\}")
@@ -25,9 +21,9 @@ _DIRECTIVE = regex(
     rb"(?<![\w$/.-])(ci-[a-z0-9]+(?:-[a-z0-9]+)*-pr|ci-(?:image-)?tag|ci-[a-z0-9]+(?:-[a-z0-9]+)*-(?:image-)?tag)(?=[\s\"'`\\:\[\](*)|]|$)(?!\s*-)"
 )
 _INPUT = regex(r"ci_[a-z0-9]+(?:_[a-z0-9]+)*_pr|ci_image_tag")
-_BUILD = frozenset({"-t", "--tag", "-f", "--file", "--target", "--build-arg", "--platform", "--label", "--cache-from", "--cache-to", "--progress", "--secret", "--ssh", "-o", "--output", "--build-context", "--network", "--builder", "--iidfile", "--metadata-file", "--isolation", "--layers"})  # fmt: skip
-_TAGS, _ARGS = ("-t", "--tag"), ("--build-arg",)
-_BUILDERS = frozenset({"docker", "podman", "buildah", "nerdctl"})
+_DEFAULT = regex(r"[\w.-]+(?:\s*\|\|\s*[\w.-]+)*\s*\|\|\s*'([^']*)'")
+_UNTOLD = regex(r"[\w.-]+(?:[:/][\w.-]+)+(?:@sha256:[0-9a-f]+|:[^\s]*\$[^\n]*)")
+_SUBFOLDER = "{{defaultContext}}:"
 
 
 def read_script(data: bytes, path: str, found: Workflows) -> None:
@@ -61,16 +57,18 @@ class _Reader:
         self._path = path
         self._tracked = tracked
         self._found = found
+        self._top = ""  # where in the workspace the job's checkout of the project is
 
     def workflow(self, root: Any) -> None:
         for name, value in pairs(get(root, "on", "workflow_dispatch", "inputs")):
             if _INPUT.fullmatch(name):
                 self._found.directives.setdefault(name.replace("_", "-"), self._place(value))
-        outer = self._environment(root, {})
+        outer = self._environment(root, {"github.workspace": WORKSPACE})
+        folder = self._working(get(root, "defaults", "run"), WORKSPACE, outer)
         for job, body in pairs(get(root, "jobs")):
             for values in self._matrix(body):
-                self._job(job, body, {**outer, **values})
-        self._steps(get(root, "runs", "steps"), outer)
+                self._job(job, body, {**outer, **values}, folder)
+        self._steps(get(root, "runs", "steps"), outer, WORKSPACE, None)
 
     def _place(self, node: Any) -> Place:
         return Place(self._path, node.start_mark.line + 1)
@@ -95,10 +93,24 @@ class _Reader:
         return found if len(found) > 1 else [{}]
 
     def _put(self, text: str, values: Mapping[str, str]) -> str:
-        return _EXPRESSION.sub(lambda one: values.get(one[1], one[0]), text)
+        """`text` with what an expression is; of `inputs.tag || 'latest'` what it is where nobody gives one."""
 
-    def _job(self, name: str, job: Any, values: Mapping[str, str]) -> None:
+        def put(one: "re.Match[str]") -> str:
+            default = _DEFAULT.fullmatch(one[1])
+            known = (values[part] for part in (text.strip() for text in one[1].split("||")) if part in values)
+            return next(known, default[1] if default else one[0])
+
+        return _EXPRESSION.sub(put, text)
+
+    def _working(self, node: Any, folder: str, values: Mapping[str, str]) -> str:
+        own = get(node, "working-directory")
+        known = own is not None and own.id == "scalar"
+        return resolved(WORKSPACE, self._put(own.value, values)) if known else folder
+
+    def _job(self, name: str, job: Any, values: Mapping[str, str], folder: str) -> None:
         values = self._environment(job, values)
+        folder = self._working(get(job, "defaults", "run"), folder, values)
+        self._top = self._checked_out(get(job, "steps"), values)
         container = get(job, "container")
         image = container if container is not None and container.id == "scalar" else get(container, "image")
         if image is not None and image.id == "scalar":
@@ -106,52 +118,76 @@ class _Reader:
         if get(job, "uses") is not None:
             for value in scalars(get(job, "with")):
                 self._reference(self._put(value.value, values), self._place(value), job=name, loose=True)
-        self._steps(get(job, "steps"), values)
+        self._steps(get(job, "steps"), values, folder, name)
 
-    def _steps(self, steps: Any, values: Mapping[str, str]) -> None:
+    def _checked_out(self, steps: Any, values: Mapping[str, str]) -> str:
+        """The folder of the workspace that actions/checkout puts the project into."""
+        for step in steps.value if steps is not None and steps.id == "sequence" else ():
+            uses, path = get(step, "uses"), get(step, "with", "path")
+            ours = uses is not None and uses.id == "scalar" and uses.value.startswith("actions/checkout@")
+            if ours and get(step, "with", "repository") is None:
+                return _folder(self._put(path.value, values)) if path is not None and path.id == "scalar" else ""
+        return ""
+
+    def _steps(self, steps: Any, values: Mapping[str, str], folder: str, job: str | None) -> None:
         for step in steps.value if steps is not None and steps.id == "sequence" else ():
             own = self._environment(step, values)
             uses, run = get(step, "uses"), get(step, "run")
             if uses is not None and uses.id == "scalar" and "build-push-action" in uses.value:
                 self._pushed(step, own)
             if run is not None and run.id == "scalar":
-                self._script(run, own)
+                self._script(run, own, self._working(step, folder, own), job)
 
     def _pushed(self, step: Any, values: Mapping[str, str]) -> None:
         """docker/build-push-action: `context`, `file`, `tags`, `target`, `build-args`."""
         text = {key: self._put(value.value, values) for key, value in pairs(get(step, "with")) if value.id == "scalar"}
-        context = _folder(text.get("context", "."))
-        file = text.get("file") or posixpath.join(context, "Dockerfile")
+        given = text.get("context", _SUBFOLDER)
+        inner = _folder(given.removeprefix(_SUBFOLDER)) if given.startswith(_SUBFOLDER) else None
+        context = inner if inner is not None else below(resolved(WORKSPACE, given), self._top)
+        context = None if "://" in given else context
+        file = text.get("file")
+        if inner is not None or file is None:
+            path = None if context is None else posixpath.join(context, file or "Dockerfile")
+        else:
+            path = below(resolved(WORKSPACE, file), self._top)
         arguments = [_argument(line) for line in text.get("build-args", "").splitlines() if line.strip()]
-        build = Build(self._place(step), context, text.get("target") or None, tuple(arguments))
-        self._built(file, re.split(r"[\s,]+", text.get("tags", "")), build)
+        pushes = text.get("push", "false").strip().lower() not in {"false", ""}
+        pushes = pushes or any(one in text.get("outputs", "") for one in ("type=registry", "push=true"))
+        build = _build(self._place(step), context, text.get("target") or None, arguments)
+        self._built(path, re.split(r"[\s,]+", text.get("tags", "")), build, pushed=pushes)
 
-    def _built(self, file: str, tags: Iterable[str], build: Build) -> None:
-        path = resolved("", file).lstrip("/")
-        if path not in self._tracked:
+    def _built(self, path: str | None, tags: Iterable[str], build: Build, *, pushed: bool) -> None:
+        if path is None or (path := posixpath.normpath(path)) not in self._tracked:
             return
-        if "$" in (build.target or "") or "$" in build.context:
-            build = replace(build, target=None, context="")
         self._found.built.setdefault(path, []).append(build)
         for tag in tags:
-            self._reference(tag, build.place, dockerfile=path)
+            self._reference(tag, build.place, dockerfile=path, pushed=pushed)
 
-    def _reference(
-        self, text: str, place: Place, *, job: str | None = None, dockerfile: str | None = None, loose: bool = False
+    def _reference(  # noqa: PLR0913 - keyword-only but for what is named, and where
+        self,
+        text: str,
+        place: Place,
+        *,
+        job: str | None = None,
+        dockerfile: str | None = None,
+        loose: bool = False,
+        pushed: bool = False,
     ) -> None:
         name, _, tag = text.strip().partition("@")[0].rpartition(":")
         if "/" in tag or not name or "$" in text or "\n" in text.strip() or (loose and "/" not in name):
+            if job is not None and (untold := _UNTOLD.fullmatch(text.strip())):
+                self._found.untold.setdefault(job, (untold[0], place))
             return
         if REPOSITORY.judge(name) is None and TAG.judge(tag) is None:
-            one = Reference(name, tag, place, job, dockerfile)
+            one = Reference(name, tag, place, job, dockerfile, pushed)
             if not any(
-                (name, tag, job, dockerfile) == (o.repository, o.tag, o.job, o.dockerfile)
+                (name, tag, job, dockerfile) == (o.repository, o.tag, o.job, o.dockerfile) and o.pushed >= pushed
                 for o in self._found.references
             ):
                 self._found.references.append(one)
 
-    def _script(self, run: Any, values: Mapping[str, str]) -> None:
-        text = self._put(run.value, values)
+    def _script(self, run: Any, values: Mapping[str, str], folder: str, job: str | None) -> None:
+        text = self._put(run.value, {**values, "github.workspace": "$GITHUB_WORKSPACE"})
         place = self._place(run)
         first = place.line + (run.style in ("|", ">"))
         masked = _EXPRESSION.sub(lambda one: "$" + "_" * (len(one[0]) - 1), text).encode("utf-8", "surrogateescape")
@@ -160,7 +196,7 @@ class _Reader:
             return Place(self._path, first + masked.count(b"\n", 0, offset) if run.style == "|" else place.line)
 
         if b"docker" in masked or b"podman" in masked or b"buildah" in masked:
-            self._builds(masked, values, at)
+            self._builds(masked, values, at, folder, job)
         if b"pip" in masked:
             held = Held(self._path)
             files = Files(self._tracked, [Copied("$:project", "")])
@@ -175,30 +211,19 @@ class _Reader:
             if lock is not None:
                 self._found.locked.setdefault(name, (lock.file, lock.key, place))
 
-    def _builds(self, script: bytes, values: Mapping[str, str], at: Any) -> None:
-        block = read_shell(script)
+    def _builds(self, script: bytes, values: Mapping[str, str], at: Any, folder: str, job: str | None) -> None:
         variables = {name.removeprefix("env."): value for name, value in values.items() if name.startswith("env.")}
-        for command in commands_of(block) if block is not None else ():
-            for name, word in command.assignments:
-                if word is not None:
-                    variables[name] = expand(word.text, variables).text
-            words = [expand(word.text, variables) for word in command.words]
-            texts = [word.text for word in words]
-            start = _build_at(texts)
-            if start is None:
-                continue
-            options = parted(words[start:], _BUILD, "tf")
-            file = options.last("-f", "--file")
-            context = _folder(options.operands[0].text if options.operands else ".")
-            path = file.text if file is not None else posixpath.join(context, "Dockerfile")
-            named = {
-                name: [v.text for n, v in options.options if n in name and v is not None] for name in (_TAGS, _ARGS)
-            }
-            target = options.last("--target")
-            arguments = tuple(_argument(text) for text in named[_ARGS])
-            place = at(command.span.start)
-            self._locks(named[_ARGS], place)
-            self._built(path, named[_TAGS], Build(place, context, target.text if target else None, arguments))
+        read = read_builds(script, variables, folder, self._top, self._tracked)
+        for one in read.made:
+            place = at(one.at)
+            self._locks(one.arguments, place)
+            build = _build(place, one.context, one.target, [_argument(text) for text in one.arguments])
+            self._built(one.file, one.tags, build, pushed=one.pushes)
+        self._found.pushed.update(read.pushed)
+        for offset, words in read.ran if job is not None else ():
+            for word in words:
+                if not word.startswith("-"):
+                    self._reference(word, at(offset), job=job, loose=True)
 
 
 def _folder(text: str) -> str:
@@ -209,17 +234,13 @@ def _folder(text: str) -> str:
     return "" if folder == "." or folder.startswith("..") else folder
 
 
+def _build(place: Place, context: str | None, target: str | None, arguments: Iterable[tuple[str, str | None]]) -> Build:
+    told = target is None or "$" not in target
+    unsure = tuple(key for key, sure in (("context", context is not None), ("target", told)) if not sure)
+    return Build(place, context or "", target if told else None, tuple(arguments), unsure)
+
+
 def _argument(text: str) -> tuple[str, str | None]:
     """`NAME=VALUE` as a build passes it; without a value that is written there, None."""
     name, equals, value = text.strip().partition("=")
     return name, value if equals and "$" not in value else None
-
-
-def _build_at(texts: Sequence[str]) -> int | None:
-    """Where the options of an image build begin."""
-    if not texts or texts[0].rpartition("/")[2] not in _BUILDERS:
-        return None
-    for at, text in enumerate(texts[1:4], 1):
-        if text in ("build", "bud"):
-            return at + 1
-    return None

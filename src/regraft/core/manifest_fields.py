@@ -268,7 +268,7 @@ IMAGE = TableOf(
         Field(
             "python",
             texts.PYTHON,
-            "The interpreter whose environment is guarded, 3.8 or newer: an absolute path in the image, or a bare name.",
+            "The interpreter whose environment is guarded, 3.8 or newer: an absolute path in the image, or a bare name, which PATH finds inside the image and nothing below a `--root`.",
             default="python3",
         ),
         Field(

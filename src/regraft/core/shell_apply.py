@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from regraft.core.patterns import regex
+from regraft.core.shell_programs import started, unwrapped
 from regraft.core.shell_values import Command, Word
 
 _GIT_VALUES = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace"})
@@ -32,7 +34,9 @@ _PATCH_VALUES = frozenset(
         "-z",
     ]
 )
-_BEFORE = frozenset({"sudo", "command", "exec", "time", "nice", "env"})
+_PATCH = frozenset({"patch", "gpatch"})
+_PROGRAMS = frozenset({"git", "xargs", "find", *_PATCH})
+_LOOKS_LIKE = regex(r"-p\d+|--strip.*|-i.*|--input.*")
 
 
 class Apply(Struct, frozen=True):
@@ -47,22 +51,26 @@ class Apply(Struct, frozen=True):
 
 def apply_of(command: Command) -> Apply | None:
     """What a command applies, or None where it applies nothing."""
-    words = [*command.words]
-    while words and words[0].text.rpartition("/")[2] in _BEFORE:
-        words.pop(0)
-        while words and ("=" in words[0].text or words[0].text.startswith("-")):
-            words.pop(0)
-    if not words:
+    if [word.text[:2] for word in command.words[:2]] in (["co", "-v"], ["co", "-V"]):
+        return None  # `command -v`
+    run = started(command.words, _PROGRAMS)
+    if not run:
         return None
+    words = [*run]
     name = words[0].text.rpartition("/")[2]
     stdin = tuple(one.target for one in command.redirects if one.operator == "<" and one.target is not None)
     if name == "git":
         return _git(words[1:], stdin)
-    if name == "patch":
+    if name in _PATCH and (stdin or len(unwrapped(command.words)) == len(words) or _is_patch(words)):
         return _patch(words[1:], stdin)
     if name in ("xargs", "find"):
         return _through(words)
     return None
+
+
+def _is_patch(words: list[Word]) -> bool:
+    """Whether it is the program, where what runs it is not known: `make patch` is none."""
+    return any(_LOOKS_LIKE.fullmatch(word.text) for word in words)
 
 
 def _git(words: list[Word], stdin: tuple[Word, ...]) -> Apply | None:
@@ -78,7 +86,7 @@ def _git(words: list[Word], stdin: tuple[Word, ...]) -> Apply | None:
     if verb == "am" and any(one in options for one in ("--abort", "--continue", "--skip", "--quit")):
         return None
     shows = {"--check", "--stat", "--numstat", "--summary"} & options and "--apply" not in options
-    files = [one for one in files if one.text != "-"]
+    files = [one for one in files if one.text not in ("-", ":::")]
     return Apply(f"git {verb}", (*files, *stdin), folder, bool(shows), bool({"-R", "--reverse"} & options))
 
 
@@ -96,9 +104,9 @@ def _patch(words: list[Word], stdin: tuple[Word, ...]) -> Apply | None:
 def _through(words: list[Word]) -> Apply | None:
     """`xargs git apply`, `find … -exec git apply {} ;`: what they take is not known."""
     for index, word in enumerate(words[1:], 1):
-        if word.text in ("git", "patch"):
+        if word.text in ("git", *_PATCH):
             rest = words[index + 1 :]
-            if word.text == "patch" or any(one.text in ("apply", "am") for one in rest[:4]):
+            if word.text in _PATCH or any(one.text in ("apply", "am") for one in rest[:4]):
                 return Apply(f"{words[0].text} {word.text}", ())
     return None
 

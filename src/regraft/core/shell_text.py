@@ -202,7 +202,7 @@ def _with(node: Node, span: Span, redirects: tuple[Redirect, ...]) -> Node:
     if isinstance(node, Pipeline):
         last = _with(node.items[-1], Span(node.items[-1].span.start, span.stop), redirects)
         return Pipeline(span, (*node.items[:-1], last))
-    return Opaque(span)
+    return Opaque(span, (node,))
 
 
 def _redirect(node: Any) -> Redirect:
@@ -300,13 +300,15 @@ def _for(node: Any, depth: int) -> Node:
 def _nested(node: Any, depth: int) -> Node:
     blocks: list[Block] = []
     name, kind = "", {"while_statement": "while", "function_definition": "function"}.get(node.type, "case")
+    if kind == "while" and node.children[0].type == "until":
+        kind = "until"
     for one in node.children:
         if one.type == "do_group" or (kind == "function" and one.type in ("compound_statement", "subshell")):
             blocks.append(_inside(one, depth))
         elif one.type == "case_item":
             start = next((index for index, part in enumerate(one.children) if part.type == ")"), 0)
             blocks.append(_block(one.children[start + 1 :], Span(one.children[start].end_byte, one.end_byte), depth))
-        elif kind == "while" and one.is_named and one.type != "comment":
+        elif kind in ("while", "until") and one.is_named and one.type != "comment":
             blocks.append(_block([one], _span(one), depth))
         elif kind == "function" and one.type == "word":
             name = one.text.decode("utf-8", "surrogateescape")

@@ -42,6 +42,11 @@ class Command(Struct, frozen=True):
     def name(self) -> str:
         return self.words[0].text if self.words else ""
 
+    @property
+    def targets(self) -> tuple[Word, ...]:
+        """What its redirections name."""
+        return tuple(one.target for one in self.redirects if one.target is not None)
+
 
 class Operator(Struct, frozen=True):
     span: Span
@@ -100,7 +105,7 @@ class For(Struct, frozen=True):
 
 
 class Nested(Struct, frozen=True):
-    """Anything else with statements in it: `while`, `case`, a function and its `name`."""
+    """Anything else with statements in it: `while` and `until`, `case`, a function and its `name`."""
 
     span: Span
     kind: str
@@ -109,7 +114,10 @@ class Nested(Struct, frozen=True):
 
 
 class Opaque(Struct, frozen=True):
+    """`held` is the statement in it that can be read, though not edited: a loop that is redirected."""
+
     span: Span
+    held: "tuple[Node, ...]" = ()
 
 
 Node = Command | Negated | Pipeline | Chain | Block | Group | If | For | Nested | Opaque
@@ -140,3 +148,18 @@ def commands_of(node: Node) -> Iterator[Command]:
         if isinstance(one, Command):
             yield one
         waiting += reversed(inside(one))
+
+
+def all_nodes(node: Node) -> Iterator[Node]:
+    """A statement and every one in it, in order, those in substitutions and in what cannot be edited among them."""
+    waiting: list[Node] = [node]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        further = one.inner if isinstance(one, Command) else one.held if isinstance(one, Opaque) else inside(one)
+        waiting += reversed(further)
+
+
+def all_commands(node: Node) -> Iterator[Command]:
+    """The commands among `all_nodes`."""
+    return (one for one in all_nodes(node) if isinstance(one, Command))

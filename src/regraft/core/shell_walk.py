@@ -7,7 +7,20 @@ from msgspec import Struct
 from regraft.core.dockerfile_args import BadSubstitutionError, Scope, expand
 from regraft.core.drop_walk import moves
 from regraft.core.patterns import regex
-from regraft.core.shell_values import Block, Chain, Command, For, Group, If, Negated, Nested, Node, Pipeline, Word
+from regraft.core.shell_values import (
+    Block,
+    Chain,
+    Command,
+    For,
+    Group,
+    If,
+    Negated,
+    Nested,
+    Node,
+    Opaque,
+    Pipeline,
+    Word,
+)
 
 UNKNOWN = "$?"  # a folder that nobody knows
 
@@ -139,8 +152,9 @@ class _Walk:
                 for one in blocks:
                     yield from self._apart(one, around)
                 self.folder = UNKNOWN if moves(node) else self.folder
-            case _:
-                pass
+            case Opaque(held=held):
+                for one in held:
+                    yield from self.node(one, around)
 
     def _apart(self, node: Node, inside: tuple[Node, ...]) -> Iterator[Seen]:
         """What it does to folder and variables ends with it."""

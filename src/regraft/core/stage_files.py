@@ -3,20 +3,40 @@
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 
+from msgspec import Struct
+
 from regraft.core.copy_sources import Taken
 from regraft.core.shell_walk import at
 
 LIMIT = 50_000  # files that are followed in one stage
 
 
+class Written(Struct, frozen=True):
+    """A file that a here-document of the Dockerfile writes; `line` is the first of its text there."""
+
+    data: bytes
+    line: int
+
+
 class StageFiles:
     """Paths of the image, absolute, and the paths in the repository that they were copied from."""
 
-    def __init__(self, placed: Mapping[str, str] | None = None) -> None:
+    def __init__(self, placed: Mapping[str, str] | None = None, written: Mapping[str, Written] | None = None) -> None:
         self._placed = dict(placed or {})
+        self._written = dict(written or {})
 
     def copy(self) -> "StageFiles":
-        return StageFiles(self._placed)
+        return StageFiles(self._placed, self._written)
+
+    def write(self, name: str, data: Written, target: str, folder: str, *, many: bool) -> None:
+        """What a here-document called `name` becomes at `target`."""
+        place = at(folder, target)
+        into = many or target.endswith(("/", "/.")) or target in (".", "..", "") or self._has(place)
+        self._written[f"{place.rstrip('/')}/{name}" if into else place] = data
+
+    def written(self, path: str) -> Written | None:
+        """The here-document at `path`."""
+        return self._written.get(path)
 
     def put(self, taken: Taken, target: str, folder: str, *, many: bool) -> None:
         """What a source becomes at `target`; `many`: it is one of several sources."""
@@ -24,17 +44,30 @@ class StageFiles:
         into = many or taken.folder or target.endswith(("/", "/.")) or target in (".", "..", "") or self._has(place)
         for path, below in taken.files[:LIMIT]:
             if len(self._placed) < LIMIT:
-                self._placed[f"{place.rstrip('/')}/{below}" if into else place] = path
+                there = f"{place.rstrip('/')}/{below}" if into else place
+                self._placed[there] = path
+                self._written.pop(there, None)
 
     def take_over(self, other: "StageFiles", source: str, target: str, folder: str) -> None:
         """What a `COPY --from` of another stage brings along."""
         start, place = at("/", source), at(folder, target)
         for path, origin in list(other.items()):
-            if path == start:
-                name = path.rpartition("/")[2]
-                self._placed[f"{place}/{name}" if target.endswith("/") or self._has(place) else place] = origin
-            elif path.startswith(f"{start.rstrip('/')}/"):
-                self._placed[f"{place.rstrip('/')}/{path[len(start.rstrip('/')) + 1 :]}"] = origin
+            there = self._taken(path, start, place, target)
+            if there is not None:
+                self._placed[there] = origin
+        for path, data in list(other._written.items()):  # noqa: SLF001 - of its own class
+            there = self._taken(path, start, place, target)
+            if there is not None:
+                self._written[there] = data
+
+    def _taken(self, path: str, start: str, place: str, target: str) -> str | None:
+        """Where a path of the other stage comes to lie, where it is taken."""
+        if path == start:
+            name = path.rpartition("/")[2]
+            return f"{place}/{name}" if target.endswith("/") or self._has(place) else place
+        if path.startswith(f"{start.rstrip('/')}/"):
+            return f"{place.rstrip('/')}/{path[len(start.rstrip('/')) + 1 :]}"
+        return None
 
     def items(self) -> Iterator[tuple[str, str]]:
         yield from self._placed.items()

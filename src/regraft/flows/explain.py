@@ -17,6 +17,7 @@ from regraft.core.observation import Checkout, Observation, Unreadable, Wanted
 from regraft.errors import InputError
 from regraft.flows.draft import LOCK_LIMIT
 from regraft.flows.judge import judge
+from regraft.flows.observe import not_looked_at
 from regraft.flows.patch_files import PatchFiles
 from regraft.flows.patch_judging import LookUp, PatchUpstream
 from regraft.flows.patch_reading import PatchFile, read_carried
@@ -42,11 +43,14 @@ def explained(  # noqa: PLR0913 - keyword-only but for what is explained
     checkouts: Checkouts,
     search: Search | None = None,
 ) -> tuple[Explained, ...]:
-    """One for each dependency, in the manifest's order. Raises InputError for patch files; OutsideError where git or a server failed."""
+    """One for each dependency that could be looked at, in the manifest's order. Raises InputError for patch files; OutsideError where git or a server failed."""
     patches = PatchFiles(files, [image])
     pins = _pins(image, files)
     found = []
+    missing = not_looked_at(observation, image)
     for name, baked in image.baked.items():
+        if name in missing:
+            continue
         dependency = manifest.dependencies[name]
         carried = patches.of(baked) if not patches.mistakes else ()
         one = _one(baked, observation, carried, checkouts)

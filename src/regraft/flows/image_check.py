@@ -32,7 +32,10 @@ def image_check(images: list[Image], manifest: Manifest, files: SourceFiles, pla
     Raises OutsideError where one cannot be read.
     """
     built = [_built(image, manifest, files) for image in images if image.dockerfile is not None]
-    findings = tuple(_placed(one, place) for one in judge(built, files.tree, files.read))
+    asked = {image.name for image in images}
+    rest = [one for one in manifest.images.values() if one.name not in asked and one.dockerfile is not None]
+    others = [_built(image, manifest, files) for image in rest]
+    findings = tuple(_placed(one, place) for one in judge(built, files.tree, files.read, others))
     return ImageCheck(findings, {"images": len(built), "tracked files": len(files.tree)})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from regraft.core.image_inputs import Added, inputs_of
@@ -9,12 +10,12 @@ from regraft.core.image_values import Place
 from regraft.core.image_view import Recipe
 from regraft.core.lock import read_lock
 from regraft.core.patch_address import is_address
-from regraft.errors import InputError
+from regraft.errors import InputError, MistakesError, raise_all
 from regraft.flows.project import open_manifest
 from regraft.flows.tracked_files import TrackedFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from regraft.core.image_values import ImageInputs
     from regraft.core.manifest import Image, Manifest
@@ -55,6 +56,21 @@ def image_inputs(image: Image, manifest: Manifest, files: SourceFiles) -> ImageI
         addresses=tuple(dict.fromkeys(filter(is_address, carried))),
     )
     return inputs_of(recipe, added, files.tree, files.read, files.commit)
+
+
+@contextmanager
+def of_revision(revision: str) -> Iterator[None]:
+    """Say of each mistake in a commit's files which commit that is."""
+    try:
+        yield
+    except InputError as error:
+        mistakes = error.mistakes if isinstance(error, MistakesError) else [error]
+        raise_all([_of(revision, one) for one in mistakes])
+
+
+def _of(revision: str, error: InputError) -> InputError:
+    where = f"{error.where} at {revision[:80]}" if error.where and error.where != "--at" else error.where
+    return InputError(error.code, error.message, where=where, hint=error.hint)
 
 
 def image_inputs_at(name: str, files: SourceFiles, manifest: Manifest) -> ImageInputs:

@@ -104,23 +104,36 @@ def as_baseline(observation: Observation, image: Image, reference: str | None) -
     Raises OutsideError where the environment or a checkout could not be looked at: a baseline has no holes.
     """
     environment = observation.environment
-    if isinstance(environment, Unreadable):
-        raise OutsideError(environment.code, environment.message, where=image.python, hint=environment.hint)
+    for error in not_looked_at(observation, image).values():
+        raise error
+    assert isinstance(environment, Environment)
     dependencies = {}
     for name, baked in image.baked.items():
         found = observation.checkouts[name]
-        if isinstance(found, Unreadable):
-            raise OutsideError(found.code, found.message, where=baked.path, hint=found.hint)
-        if found.tree is None:
-            raise OutsideError(
-                "checkout-unreadable",
-                f"what {name} holds cannot be told: {found.trouble or found.reason or found.state}",
-                where=baked.path,
-                hint="look whether `path` names the checkout in this image",
-            )
+        assert isinstance(found, Checkout)
         dependencies[name] = _held(baked, found, environment)
     installed = as_distributions(environment)
     return Baseline(SCHEMA, image.name, reference, environment.version, dependencies, installed, site_of(environment))
+
+
+def not_looked_at(observation: Observation, image: Image) -> dict[str | None, OutsideError]:
+    """What could not be looked at: of the environment (None), and of each dependency by its name."""
+    found: dict[str | None, OutsideError] = {}
+    environment = observation.environment
+    if isinstance(environment, Unreadable):
+        found[None] = OutsideError(environment.code, environment.message, where=image.python, hint=environment.hint)
+    for name, baked in image.baked.items():
+        there = observation.checkouts[name]
+        if isinstance(there, Unreadable):
+            found[name] = OutsideError(there.code, there.message, where=baked.path, hint=there.hint)
+        elif there.tree is None:
+            found[name] = OutsideError(
+                "checkout-unreadable",
+                f"what {name} holds cannot be told: {there.trouble or there.reason or there.state}",
+                where=baked.path,
+                hint="look whether `path` names the checkout in this image",
+            )
+    return found
 
 
 def _held(baked: Baked, found: Checkout, environment: Environment) -> BaselineDependency:

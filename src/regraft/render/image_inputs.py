@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from regraft.core import document
-from regraft.core.image_values import SCHEMA, ImageInputs, Input, Loose, Moved
+from regraft.core.image_values import SCHEMA, Explained, ImageInputs, Input, Loose, Moved
 from regraft.render import safe
 
 _WORDS = {
@@ -45,12 +45,20 @@ def _loose(one: Loose) -> list[str]:
     ]
 
 
-def moved_lines(before: ImageInputs, after: ImageInputs, found: Sequence[Moved]) -> list[str]:
+def moved_lines(one: Explained) -> list[str]:
     """Which inputs differ."""
-    head = f"{after.image}: {before.commit[:12]} {before.hash[:12]} -> {after.commit[:12]} {after.hash[:12]}"
-    if not found:
+    before, after = one.before, one.after
+    if before is None or after is None:
+        there = [
+            f"{word} {side.commit[:12]} builds it ({side.hash[:12]})"
+            for word, side in (("only the first,", before), ("only the second,", after))
+            if side
+        ]
+        return [f"{one.image}: {there[0] if there else 'neither builds it'}"]
+    head = f"{one.image}: {before.commit[:12]} {before.hash[:12]} -> {after.commit[:12]} {after.hash[:12]}"
+    if not one.moved:
         return [f"{head}: the inputs are the same"]
-    return [f"{head}: {len(found)} differ", *(line for one in found for line in _moved(one))]
+    return [f"{head}: {len(one.moved)} differ", *(line for each in one.moved for line in _moved(each))]
 
 
 def _moved(one: Moved) -> list[str]:
@@ -67,16 +75,16 @@ def inputs_json(found: Sequence[ImageInputs]) -> str:
     return json.dumps({"schema": SCHEMA, "images": [_plain(one) for one in found]}, indent=2)
 
 
-def moved_json(found: Sequence[tuple[ImageInputs, ImageInputs, Sequence[Moved]]]) -> str:
-    """`{schema, images: [{image, before: {commit, hash}, after: {commit, hash}, moved: [...]}]}`."""
+def moved_json(found: Sequence[Explained]) -> str:
+    """`{schema, images: [{image, before: {commit, hash}, after: {commit, hash}, moved: [...]}]}`; null: it is not built there."""
     images = [
         {
-            "image": after.image,
-            "before": {"commit": before.commit, "hash": before.hash},
-            "after": {"commit": after.commit, "hash": after.hash},
-            "moved": [document.plain(one) for one in moved],
+            "image": one.image,
+            "before": one.before and {"commit": one.before.commit, "hash": one.before.hash},
+            "after": one.after and {"commit": one.after.commit, "hash": one.after.hash},
+            "moved": [document.plain(each) for each in one.moved],
         }
-        for before, after, moved in found
+        for one in found
     ]
     return json.dumps({"schema": SCHEMA, "images": images}, indent=2)
 
