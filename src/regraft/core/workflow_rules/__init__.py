@@ -3,6 +3,7 @@
 from regraft.core.workflow_rule import Rule
 from regraft.core.workflow_rules import (
     call_mismatch,
+    comment_runs_pull_code,
     condition_padded,
     condition_part_dead,
     env_unset,
@@ -24,6 +25,7 @@ from regraft.core.workflow_rules import (
 
 RULES: tuple[Rule, ...] = (
     call_mismatch.RULE,
+    comment_runs_pull_code.RULE,
     condition_padded.RULE,
     condition_part_dead.RULE,
     env_unset.RULE,
