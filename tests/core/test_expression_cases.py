@@ -227,6 +227,7 @@ def test_too_many_cases_are_said() -> None:
     assert decision.value is None
 
 
+@pytest.mark.slow
 def test_hostile_expressions_end() -> None:
     names = Table()
     names.table = {

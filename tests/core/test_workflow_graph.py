@@ -186,6 +186,7 @@ def test_jobs_come_in_an_order_that_their_needs_allow(graph_of: GraphOf) -> None
     assert [name for name, one in jobs.items() if graph.is_circular(path("a.yml"), one)] == ["e", "f", "g"]
 
 
+@pytest.mark.slow
 def test_a_file_of_very_many_jobs_is_left_alone(graph_of: GraphOf) -> None:
     jobs = "".join(f"  j{n}: {{ needs: [j{n - 1}, no{n}] }}\n" for n in range(10_000))
     graph = graph_of({"a.yml": f"on: push\njobs:\n{jobs}"})
