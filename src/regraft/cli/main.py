@@ -50,7 +50,7 @@ def main(argv: list[str] | None = None) -> int:
     if words in (["--version"], ["-V"]):
         return _say(f"regraft {__version__}\n")
     if words in ([], ["--help"], ["-h"], ["help"]):
-        code = _say(_USAGE + "".join(f"  {name:<15}{line}\n" for name, line in COMMANDS.items()))
+        code = _say(_USAGE + "".join(f"  {name:<16}{line}\n" for name, line in COMMANDS.items()))
         return code if words else 2
     import gc  # noqa: PLC0415
 

@@ -51,7 +51,8 @@ def run(args: argparse.Namespace) -> int:
         from regraft.adapters import files  # noqa: PLC0415 - only who freezes writes
 
         files.write(Path(args.freeze), result.baseline)
-        print(f"froze {len(result.findings)} findings in {args.freeze}", file=sys.stderr)
+        count = len(result.findings) + result.looked_at.get("frozen", 0)
+        print(f"froze {count} findings in {args.freeze}", file=sys.stderr)
         return 0
     return checked.hand_out(result, "workflow check", args.format, result.rules, result.texts)
 
