@@ -13,6 +13,7 @@ from regraft.core.workflow_values import Action, Job, Step, Workflow
 
 DEEPEST = 4  # files that name each other
 MOST = 40  # files of one step
+COMMON = 50  # files of one name, above which the name says nothing
 LARGEST = 256 * 1024  # bytes of a program that is looked at
 
 _WORD = regex(r"[A-Za-z0-9_@+.-]+(?:/[A-Za-z0-9_@+.-]+)*")
@@ -123,23 +124,26 @@ def _named(graph: Graph, text: str) -> tuple[str, ...]:
     """The programs whose names stand in a text: with their folders as far as they are written."""
     if not text:
         return ()
-    index = _index(graph)
     found: dict[str, None] = {}
     for word in dict.fromkeys(_WORD.findall(text)):
         tail = word.rpartition("/")[2]
-        named = _TARGETS.get(tail, (tail,))
-        for name in named:
-            written = word.removeprefix("./").lstrip("./") if name == tail else name
-            for path in index.get(name, ()):
-                if path == written or path.endswith(f"/{written}"):
-                    found[path] = None
+        if tail in _TARGETS:
+            found.update(dict.fromkeys(path for name in _TARGETS[tail] for path in _ending(graph, name)))
+        elif "." in tail or "/" in word:
+            found.update(dict.fromkeys(_ending(graph, word.lstrip("./"))))
     for module in dict.fromkeys(_MODULE.findall(text)):
         inside = module.replace(".", "/")
         for written in (f"{inside}.py", f"{inside}/__main__.py", f"{inside}/__init__.py"):
-            for path in index.get(posixpath.basename(written), ()):
-                if path == written or path.endswith(f"/{written}"):
-                    found[path] = None
+            found.update(dict.fromkeys(_ending(graph, written)))
     return tuple(found)[:MOST]
+
+
+def _ending(graph: Graph, written: str) -> list[str]:
+    """The programs whose paths end so; of a name that very many have, only the one at this very path."""
+    paths = _index(graph).get(written.rpartition("/")[2], [])
+    if len(paths) > COMMON:
+        return [written] if written in graph.repository.tracked else []
+    return [path for path in paths if path == written or path.endswith(f"/{written}")]
 
 
 def _index(graph: Graph) -> Mapping[str, list[str]]:

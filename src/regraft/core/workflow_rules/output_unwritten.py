@@ -125,6 +125,9 @@ def _from_env(graph: Graph, workflow: Workflow, read: Uses) -> Iterator[Finding]
 
 def _writer(graph: Graph, workflow: Workflow, job: Job, step: Step, name: str) -> tuple[Step, int] | None:
     for one in reversed(job.steps[: step.index]):
+        said = one.run.text.value.lower() if one.run is not None else ""
+        if name not in said or "output" not in said:
+            continue
         found = written(graph, workflow.path, job, one)
         if name in found.names:
             return one, found.names[name]
