@@ -13,7 +13,7 @@ from regraft import __version__
 COMMANDS = {
     "demo": "the whole story on throw-away repositories; no network, no container engine",
     "init": "propose regraft.toml from the Dockerfiles, workflows and patches that are here",
-    "check": "what can be judged offline: manifest, patch files, locks, baselines",
+    "check": "what can be judged offline: manifest, patch files, locks, baselines, images, workflows",
     "schema": "the JSON schema of the manifest",
     "plan": "directives and inputs -> a plan per image, and the gate's outputs",
     "apply": "make the image match the plan, or change nothing",
