@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from regraft.core.expression_tree import Constant, Expression, parts
-from regraft.core.findings import Finding
+from regraft.core.expression_tree import Constant, Context, Expression, parts
+from regraft.core.findings import Finding, Severity
 from regraft.core.workflow_graph import Graph
 from regraft.core.workflow_judge import constant
 from regraft.core.workflow_rule import Rule
@@ -28,7 +28,13 @@ def find(graph: Graph) -> Iterator[Finding]:
         ways = len(judged.scopes)
         message = f"{what} never runs: its condition is false in {f'each of the {ways} ways' if ways > 1 else 'the one way'} in which this file is started"
         fix = "pass what opens it from a caller or an event, or take the gate out"
-        yield Finding(NAME, "error", message, place.path, place.line, place.column, "high", judged.witnesses, fix)
+        severity: Severity = "warning" if _contexts(condition.expression) == {"matrix"} else "error"
+        yield Finding(NAME, severity, message, place.path, place.line, place.column, "high", judged.witnesses, fix)
+
+
+def _contexts(tree: Expression) -> set[str]:
+    """A matrix stands in the same file, and is often cut down to what is wanted now."""
+    return {tree.name} if isinstance(tree, Context) else set[str]().union(*map(_contexts, parts(tree)))
 
 
 def _is_written(tree: Expression) -> bool:
