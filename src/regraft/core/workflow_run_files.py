@@ -108,13 +108,27 @@ def working_folder(value: Value) -> str:
 
 
 def walked(graph: Graph, script: Script) -> tuple[Seen, ...]:
-    """The commands of a step's script, in their order, each with the folder in which it runs."""
+    """The commands of a step's script, in their order, each with the folder in which it runs. Literal `env` is known."""
 
     def go() -> tuple[Seen, ...]:
-        known = Scope({}, {"GITHUB_WORKSPACE": WORKSPACE, "PWD": None}, open=True)
+        known = Scope({}, {"GITHUB_WORKSPACE": WORKSPACE, "PWD": None, **_literals(graph, script)}, open=True)
         return tuple(walk(script.block, folder_of(graph, script), known))
 
     found: tuple[Seen, ...] = kept(graph, ("walked", script), go)
+    return found
+
+
+def _literals(graph: Graph, script: Script) -> dict[str, str | None]:
+    workflow = graph.repository.workflows.get(script.path)
+    found: dict[str, str | None] = {}
+    for values in (
+        workflow.env if workflow is not None else {},
+        script.job.env if script.job is not None else {},
+        script.step.env if script.step is not None else {},
+    ):
+        for name, value in values.items():
+            text = _WORKSPACE.sub(WORKSPACE, value.text.value)
+            found[name] = None if "${{" in text or "$" in text else text
     return found
 
 
