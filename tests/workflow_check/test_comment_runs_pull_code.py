@@ -27,6 +27,8 @@ ERRORS = {
         '- uses: actions/checkout@v4\n- run: |\n    git fetch origin "pull/${N}/head:pr"\n    git checkout pr\n    ./ci/run.sh\n'
     ),
     "an action of the pull": workflow(PULL + "- uses: ./.github/actions/test\n"),
+    "an action that runs what is there": workflow(PULL + "- uses: pre-commit/action@v3.0.1\n", ASKED),
+    "a check that comes after": workflow(PULL + TEST + "- if: github.actor == 'x'\n  run: ls\n", ASKED),
     "a called workflow": {
         "ci.yml": "on: issue_comment\njobs:\n  a:\n    uses: ./.github/workflows/b.yml\n",
         "b.yml": f"on: workflow_call\njobs:\n  b:\n    runs-on: x\n    steps:\n{indent(PULL + TEST, '      ')}",

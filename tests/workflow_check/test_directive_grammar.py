@@ -58,6 +58,12 @@ FOUND = {
         },
         "in any case",
     ),
+    "a condition": (
+        {
+            "ci.yml": "on: pull_request\njobs:\n  a:\n    if: contains(github.event.pull_request.body, 'ci-megatron-bridge-pr:')\n    runs-on: x\n    steps:\n      - run: ls\n"
+        },
+        "anywhere",
+    ),
     "a key of the manifest": (
         step("printf '%s' \"$BODY\" | grep '^use-sglang:'", **{"regraft.toml": MANIFEST}),
         "in code fences",

@@ -126,7 +126,7 @@ def test_a_script_of_the_repository(found: Callable) -> None:
 def test_the_place_and_the_words(found: Callable) -> None:
     (one,) = found(repository(ERRORS["a chain in the middle"]), RULE)
     assert (one.path, one.line, one.column) == (".github/workflows/ci.yml", 9, 11)
-    assert "`git fetch origin`" in one.message
+    assert "`git checkout $REF`" in one.message
     assert one.fix is not None
     assert [two.line for two in one.witnesses] == [10]
 

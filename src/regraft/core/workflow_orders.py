@@ -61,7 +61,9 @@ def _of_script(graph: Graph, script: Script, condition: str, declared: Installs)
         branches = tuple(_branches(above[id(seen.command)]))
         for one in _within(seen):
             words = tuple(word.text for word in stripped(one.command))
-            known = [at for at, commands in declared.items() if one.folder.startswith(at) and words in commands]
+            known = [
+                at for at, commands in declared.items() if f"{one.folder}/".startswith(f"{at}/") and words in commands
+            ]
             told: Iterable[tuple[What, str]] = [("installs", known[0])] if known and "-e" not in words else _judged(one)
             for what, folder in told:
                 yield Act(what, folder, place, text, words, branches, condition)

@@ -29,6 +29,21 @@ _CHECKS = regex(
     r"|\blabels?\b|head\.repo\.(?:full_name|fork|owner)|head_repository|workflow_run\.event\b|isCrossRepository|reviewDecision|approved",
     2,
 )
+_RUNS_WHAT_IS_THERE = (
+    *(
+        "pre-commit/action@",
+        "pypa/cibuildwheel@",
+        "cypress-io/github-action@",
+        "bahmutov/npm-install@",
+        "docker/build-push-action@",
+    ),
+    *(
+        "gradle/gradle-build-action@",
+        "wagoid/commitlint",
+        "golangci/golangci-lint-action@",
+        "hynek/build-and-inspect-python-package@",
+    ),
+)
 _TOOLS = frozenset(
     {"npm", "npx", "yarn", "pnpm", "make", "cargo", "go", "pre-commit", "cmake", "bundle", "composer", "bun", "just"}
 )
@@ -100,6 +115,8 @@ def _runs(graph: Graph, workflow: Workflow, job: Job, after: Step, place: Place)
     for step in job.steps[after.index :]:
         if step.uses is not None and step.uses.value.startswith("./") and step is not after:
             return step.uses.place, "an action of the pull request is used here"
+        if step.uses is not None and step.uses.value.startswith(_RUNS_WHAT_IS_THERE):
+            return step.uses.place, f"`{step.uses.value[:60]}` runs what the pull request says"
         script = by_step.get(step.index)
         if script is None:
             continue

@@ -8,7 +8,7 @@ from regraft.core.patterns import regex
 from regraft.core.workflow_graph import Graph
 from regraft.core.workflow_rule import Rule
 from regraft.core.workflow_run_by import program_text, programs
-from regraft.core.workflow_values import Place, Step
+from regraft.core.workflow_values import Condition, Place, Step
 
 NAME = "directive-grammar"
 
@@ -31,9 +31,8 @@ def find(graph: Graph) -> Iterator[Finding]:
     said: set[tuple[str, int]] = set()
     key = regex("|".join([_KEY, *_declared(graph)]))
     for site in graph.sites():
-        if site.step is None:
-            continue
-        for found in _of_step(graph, site.step, key):
+        steps = _of_step(graph, site.step, key) if site.step is not None else ()
+        for found in (*_of_condition(site.condition, key), *steps):
             if (found.path, found.line or 0) not in said:
                 said.add((found.path, found.line or 0))
                 yield found
@@ -47,6 +46,18 @@ def _declared(graph: Graph) -> list[str]:
     named += [one.directive for one in manifest.packages.values()]
     named += [one.tag_directive for one in manifest.images.values() if one.tag_directive is not None]
     return [re.escape(one) for one in named]
+
+
+def _of_condition(condition: Condition | None, key: re.Pattern[str]) -> Iterator[Finding]:
+    """`contains(github.event.pull_request.body, 'ci-sglang-pr:')`."""
+    if condition is None or key.search(condition.text.value) is None or _BODY.search(condition.text.value) is None:
+        return
+    found = key.search(condition.text.value)
+    assert found is not None  # that is what was asked
+    place = condition.text.place
+    message = f"this looks for `{found[0][:60]}` anywhere in the body, in any case, in code fences, quotes and comments; regraft's grammar does not"
+    fix = "let `regraft plan` read the body, and ask its outputs"
+    yield Finding(NAME, "warning", message, place.path, place.line, place.column, "medium", (), fix)
 
 
 def _of_step(graph: Graph, step: Step, key: re.Pattern[str]) -> Iterator[Finding]:

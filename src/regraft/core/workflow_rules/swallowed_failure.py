@@ -130,7 +130,10 @@ class _Judge:
         ]
         if not grave and not mild:
             return
-        one = (grave or mild)[0]
+        found = grave or mild
+        one = next(
+            (two for two in found if not all(word.plain for word in two.words)), found[0]
+        )  # what is given may be wrong
         message = f"`{self._text(one)}` can fail and {self.script.label} goes on: `-e` does not look at what stands left of `&&`"
         fix = "write each command on a line of its own, or end the chain with `|| exit 1`"
         yield self._finding(node, "error" if grave else "warning", message, fix, self._next(at, node))
