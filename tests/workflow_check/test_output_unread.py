@@ -51,12 +51,13 @@ def test_an_output_that_nothing_reads_is_found(
         {"called.yml": CALLED},
         {"a.yml": CALLER.format(read="${{ needs.a.outputs.tag }}"), "called.yml": CALLED},
         {".github/up/action.yml": ACTION},
+        {"a.yml": workflow("${{ needs.a.outputs.tag }}")["a.yml"].replace("run: echo", "run: IFS=, read a <<< x; python -c 'k=1'; echo")},
         {"a.yml": USER.format(read="").replace("/.github", ""), "up/action.yml": ACTION},
         {"a.yml": USER.format(read="${{ steps.up.outputs.tag }}"), ".github/up/action.yml": ACTION},
         {"a.yml": workflow(outputs="{}")["a.yml"].replace("      - id: s\n        run", "      - run")},
     ],
     ids=[
-        *("read", "whole", "every", "index", "quoted", "job", "unparsed", "no-caller", "caller-reads", "no-user", "used-elsewhere", "user-reads"),
+        *("read", "whole", "every", "index", "quoted", "job", "unparsed", "no-caller", "caller-reads", "no-user", "no-outputs", "used-elsewhere", "user-reads"),
         "no-id",
     ],
 )  # fmt: skip

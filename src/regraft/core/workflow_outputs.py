@@ -17,6 +17,7 @@ from regraft.core.workflow_values import Job, Step
 
 _NAME = regex(r"(?<![\w$.{/-])([A-Za-z_][\w-]*)(?:=(?![=~])|<<)")
 _OLD = regex(r"set-output\s+name=([\w.-]+)")
+_SAID = regex(r"\b(?:echo|printf)\s+(?:-\w+\s+)*[\"']?([A-Za-z_][\w-]*)(?:=|<<)")
 _CALLED = regex(r"(?:setOutput|set_output)\(\s*[\"'`]([\w.-]+)")
 _ASSIGNS = regex(r"\s*(?:(?:export|local|readonly|declare|typeset)\s+(?:-\w+\s+)*)?[A-Za-z_]\w*\+?=")
 _DYNAMIC = regex(r"\$\{?[\w@#*]+\}?[\"']?(?:=(?![=~])|<<(?!<))|%[sdq][\"']?=|\}[\"']?=(?![=~])|name=[\"']?\$")
@@ -52,10 +53,12 @@ _BEFORE = frozenset({"sudo", "time", "nohup", "command", "exec", "nice", "then",
 class Written(Struct, frozen=True):
     """Names in lower case, with the file's line that writes each. `env`: those that go to GITHUB_ENV.
 
+    `sure`: those of `names` that a line writes by `echo NAME=… >> "$GITHUB_OUTPUT"` or the like; others only look so.
     `maybe`: words of programs that write outputs. `open`: other names may be written than all of these.
     """
 
     names: Mapping[str, int] = {}
+    sure: Mapping[str, int] = {}
     env: Mapping[str, int] = {}
     maybe: frozenset[str] = frozenset()
     open: bool = False
@@ -93,7 +96,8 @@ def _written(graph: Graph, path: str, job: Job | None, step: Step) -> Written:
     is_open = is_open or script is None or any(_is_open(words, run, text) for words in _commands(script))
     line = step.run.text.line
     placed = {name: line(at) for name, at in names.items()}
-    return Written(placed, {name: line(at) for name, at in env.items()}, frozenset(maybe), is_open)
+    sure = {name: line(at) for name, at in _sure(text)}
+    return Written(placed, sure, {name: line(at) for name, at in env.items()}, frozenset(maybe), is_open)
 
 
 def _read(text: str) -> tuple[dict[str, int], dict[str, int], bool]:
@@ -117,6 +121,13 @@ def _read(text: str) -> tuple[dict[str, int], dict[str, int], bool]:
                 for name in (*_names(piece), *(one.lower() for one in _OLD.findall(piece) + _CALLED.findall(piece))):
                     names.setdefault(name, at)
     return names, env, _is_dynamic(text, lines)
+
+
+def _sure(text: str) -> Iterator[tuple[str, int]]:
+    for at, line in _lines(text):
+        if _TO_OUTPUT.search(line):
+            yield from ((name.lower(), at) for name in _SAID.findall(line))
+        yield from ((name.lower(), at) for name in _OLD.findall(line))
 
 
 def _is_dynamic(text: str, lines: list[tuple[int, str]]) -> bool:

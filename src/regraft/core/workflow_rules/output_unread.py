@@ -44,7 +44,7 @@ def _of_steps(
         if step.id is None or step.run is None or "output" not in step.run.text.value.lower():
             continue
         found = written(graph, file.path, job, step)
-        left = {name: line for name, line in found.names.items() if not _is_read(read, job, step.id.lower(), name)}
+        left = {name: line for name, line in found.sure.items() if not _is_read(read, job, step.id.lower(), name)}
         for name, line in left.items():
             message = f"the output `{name}` of the step `{step.id}` is read nowhere"
             yield _finding("note", message, Place(file.path, line), "read it, or do not write it")
