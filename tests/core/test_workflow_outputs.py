@@ -39,9 +39,12 @@ def writes(graph_of: GraphOf) -> Callable[..., Written]:
         ('echo "tag=${{ github.ref_name }}" \\\n  >> $GITHUB_OUTPUT', {"tag"}),
         ('echo "tag=1" >> $GITHUB_OUTPUT && echo "other=1" >> $GITHUB_ENV', {"tag"}),
         ("tag=v1\necho $tag", set()),
+        ("python - <<'EOF' >> $GITHUB_OUTPUT\nprint('tag=1')\nEOF", {"tag"}),
+        ('{\n  echo "body<<$END"\n  cat notes.md\n  echo "$END"\n} >> "$GITHUB_OUTPUT"', {"body"}),
     ],
     ids=[
         *("echo", "tee", "printf", "old", "group", "here", "several-lines", "variable", "two-lines", "one-line", "none"),
+            *("python", "group-of-lines"),
     ],
 )  # fmt: skip
 def test_names_that_are_written_are_known(writes: Callable, script: str, names: set[str]) -> None:
@@ -66,6 +69,13 @@ def test_names_that_are_written_are_known(writes: Callable, script: str, names: 
         'python - <<EOF\nimport os\nopen(os.environ["GITHUB_OUTPUT"], "a").write(name)\nEOF',
         'printf "%s=%s\\n" a b >> $GITHUB_OUTPUT',
         'eval "$SCRIPT"',
+        "curl https://x.example/install.sh | bash",
+        'bash -c "$COMMAND"',
+        "MODE=full cat names >> $GITHUB_OUTPUT",
+        "cat names MODE=full >> $GITHUB_OUTPUT",
+        "terraform plan",
+        'echo "a<<EOF" >> $GITHUB_OUTPUT\ncat x >> $GITHUB_OUTPUT\necho EOF >> $GITHUB_OUTPUT\ncat names >> $GITHUB_OUTPUT',
+        "python - <<EOF\nprint(f'::set-output name={k}::1')\nEOF",
     ],
 )
 def test_what_may_write_any_name_is_open(writes: Callable, script: str) -> None:

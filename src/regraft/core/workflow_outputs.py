@@ -20,14 +20,15 @@ _OLD = regex(r"set-output\s+name=([\w.-]+)")
 _SAID = regex(r"\b(?:echo|printf)\s+(?:-\w+\s+)*[\"']?([A-Za-z_][\w-]*)(?:=|<<)")
 _CALLED = regex(r"(?:setOutput|set_output)\(\s*[\"'`]([\w.-]+)")
 _ASSIGNS = regex(r"\s*(?:(?:export|local|readonly|declare|typeset)\s+(?:-\w+\s+)*)?[A-Za-z_]\w*\+?=")
-_DYNAMIC = regex(r"\$\{?[\w@#*]+\}?[\"']?(?:=(?![=~])|<<(?!<))|%[sdq][\"']?=|\}[\"']?=(?![=~])|name=[\"']?\$")
+_DYNAMIC = regex(r"\$\{?[\w@#*]+\}?[\"']?(?:=(?![=~])|<<(?!<))|%[sdq][\"']?=|\}[\"']?=(?![=~])|name=[\"']?[${]")
 _SPEAKS = regex(r"GITHUB_OUTPUT|set-output|set_output|setOutput")
 _MENTION = regex(r"GITHUB_OUTPUT")
 _TO = r"(?:\d?>>?|\btee\s+(?:-a\s+|--append\s+)?)\s*[\"']?\$\{?(?:env:)?"
 _TO_OUTPUT, _TO_ENV = regex(rf"{_TO}GITHUB_OUTPUT"), regex(rf"{_TO}GITHUB_ENV")
 _HARMLESS_MENTION = regex(r"(?:-[a-z]|\bcat|\btouch|\brm|:|\bwc -l)\s+(?:-\w+\s+)*[\"']?\$\{?GITHUB_OUTPUT")
 _HERE = regex(r"<<-?\s*[\"'\\]?(\w+)")
-_VALUE = regex(r"\w<<")
+_VALUE = regex(r"\w<<-?[\"'\\]?\$?\{?(\w+)")
+_SAYS = regex(r"\b(?:echo|printf|awk|jq|sed|print)\b")
 _CLOSES = regex(r"\s*(?:\}|\)|done|fi|esac)")
 _PLAIN_LINE = regex(r"\s*(?:echo|printf|if|then|else|elif|fi|for|do|done|case|esac|\{|\}|\(|\)|#|;;|[\w|*\"'.-]+\)|$)")
 _FUNCTION = regex(r"(?m)^\s*(?:function\s+)?([\w-]+)\s*\(\)")
@@ -44,7 +45,7 @@ patch pgrep pip pip3 pkill popd printenv printf ps pushd pwd read readarray read
 rm rmdir rsync sed seq set sha1sum sha256sum sha512sum shasum shift shopt sleep sort split ssh-keygen stat
 sysctl tac tail tar tee test touch tr trap true tty type ulimit umask uname uniq unset unzip update-alternatives uptime
 wait wc wget which whoami xxd xz yum yq zip zstd rustup rustc nvcc crane skopeo oras cosign aws az gcloud
-helm kubectl terraform
+helm kubectl
 """
 _HARMLESS = frozenset(_PROGRAMS.split())
 _BEFORE = frozenset({"sudo", "time", "nohup", "command", "exec", "nice", "then", "else", "do"})
@@ -133,16 +134,23 @@ def _sure(text: str) -> Iterator[tuple[str, int]]:
 def _is_dynamic(text: str, lines: list[tuple[int, str]]) -> bool:
     if len(_MENTION.findall(text)) > len(_TO_OUTPUT.findall(text)) + len(_HARMLESS_MENTION.findall(text)):
         return True
-    has_value = _VALUE.search(text) is not None
+    delimiter: str | None = None  # of a value of several lines, whose lines are no names
     for index, (_, line) in enumerate(lines):
+        if delimiter is not None:
+            delimiter = None if delimiter in line and "<<" not in line else delimiter
+            continue
         if _DYNAMIC.search(line) and not _ASSIGNS.match(line):
             return True
-        if not _TO_OUTPUT.search(line) or _HERE.search(line):
+        value = _VALUE.search(line)
+        if value is not None and _SAID.search(line):
+            delimiter = value[1]
+        elif not _TO_OUTPUT.search(line) or _HERE.search(line):
             continue
-        if _CLOSES.match(line):
-            if not has_value and not all(_PLAIN_LINE.match(one) for one in _group(lines, index)):
+        elif _CLOSES.match(line):
+            group = list(_group(lines, index))
+            if not any(map(_VALUE.search, group)) and not all(map(_PLAIN_LINE.match, group)):
                 return True
-        elif not _names(line) and not has_value:
+        elif not (_names(line) and _SAYS.search(line)):
             return True
     return False
 
@@ -219,24 +227,24 @@ def _is_open(words: Iterable[str], run: tuple[str, ...], script: str) -> bool:
     if name in _HARMLESS or name in _FUNCTION.findall(script):
         return False
     if _INTERPRETERS.fullmatch(name):
-        return _interprets(rest, run)
+        return _interprets(rest, run, script)
     return not _is_read(name, run)
 
 
-def _interprets(words: list[str], run: tuple[str, ...]) -> bool:
+def _interprets(words: list[str], run: tuple[str, ...], script: str) -> bool:
     """Of an interpreter: whether it runs what was not read. A text in the script itself has been."""
     for at, word in enumerate(words):
-        if word in ("-c", "-", "-e", "-V", "--version"):
+        if word in ("-c", "-e"):
+            return words[at + 1 : at + 2] == [] or words[at + 1].startswith("$")
+        if word in ("-V", "--version"):
             return False
         if word == "-m":
             module = words[at + 1] if at + 1 < len(words) else ""
-            path = module.replace(".", "/")
-            return module not in _QUIET_MODULES and not any(
-                f"/{one}".endswith((f"/{path}.py", f"/{path}/__main__.py")) for one in run
-            )
+            ends = tuple(f"/{module.replace('.', '/')}{end}" for end in (".py", "/__main__.py"))
+            return module not in _QUIET_MODULES and not any(f"/{one}".endswith(ends) for one in run)
         if not word.startswith("-"):
             return not _is_read(word, run)
-    return False
+    return _HERE.search(script) is None
 
 
 def _is_read(word: str, run: tuple[str, ...]) -> bool:
