@@ -18,6 +18,8 @@ LARGEST = 256 * 1024  # bytes of a program that is looked at
 
 _WORD = regex(r"[A-Za-z0-9_@+.-]+(?:/[A-Za-z0-9_@+.-]+)*")
 _MODULE = regex(r"(?m)(?:-m|^\s*from|^\s*import)\s+([A-Za-z_][\w.]*)")
+_EXPRESSION = regex(r"\$\{\{[^}]*\}\}")
+_PAYLOAD = regex(r"context\.payload(?!\w)(?!\??\.(?!inputs)\w)|getPayload")
 _NODE = (".js", ".mjs", ".cjs", ".ts")
 _KINDS = (".sh", ".bash", ".py", *_NODE, ".rb", ".pl", ".ps1", ".mk", "")
 _TARGETS = {"make": ("Makefile", "makefile", "GNUmakefile"), "just": ("justfile",), "npm": ("package.json",)}
@@ -70,13 +72,16 @@ def steps_of(file: Workflow | Action) -> Iterator[Step]:
         yield from job.steps
 
 
-def reads_event_file(graph: Graph, path: str) -> bool:
-    """Whether something that a file runs may read the event itself: `$GITHUB_EVENT_PATH`, `context.payload`."""
+def reads_event_inputs(graph: Graph, path: str) -> bool:
+    """Whether something that a file runs may read the event's inputs itself: `$GITHUB_EVENT_PATH`, `context.payload`."""
     key = ("reads event", path)
     found = graph.memo.get(key)
     if found is None:
         steps = [step for file in run_by(graph, path) for step in steps_of(file)]
-        found = graph.memo[key] = any(map(_names_event, _texts(graph, steps)))
+        texts = [_EXPRESSION.sub("", text) for text in _texts(graph, steps)]
+        named = any("GITHUB_EVENT_PATH" in text or "eventPath" in text for text in texts)
+        asked = any("inputs" in text for text in texts)
+        found = graph.memo[key] = (named and asked) or any(_PAYLOAD.search(text) for text in texts)
     return bool(found)
 
 
@@ -90,10 +95,6 @@ def _texts(graph: Graph, steps: Sequence[Step]) -> Iterator[str]:
         main = action.data.get("runs", "main") if action is not None else None
         if action is not None and main is not None:
             yield from (program_text(graph, path) for path in _below(graph, action.folder))
-
-
-def _names_event(text: str) -> bool:
-    return "GITHUB_EVENT_PATH" in text or "context.payload" in text or "eventPath" in text
 
 
 def _below(graph: Graph, folder: str) -> list[str]:
