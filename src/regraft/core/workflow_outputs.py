@@ -22,6 +22,11 @@ _CALLED = regex(r"(?:setOutput|set_output)\(\s*[\"'`]([\w.-]+)")
 _ASSIGNS = regex(r"\s*(?:(?:export|local|readonly|declare|typeset)\s+(?:-\w+\s+)*)?[A-Za-z_]\w*\+?=")
 _DYNAMIC = regex(r"\$\{?[\w@#*]+\}?[\"']?(?:=(?![=~])|<<(?!<))|%[sdq][\"']?=|\}[\"']?=(?![=~])|name=[\"']?[${]")
 _SPEAKS = regex(r"GITHUB_OUTPUT|set-output|set_output|setOutput")
+# What a program has that writes under names which are no words of it
+_ANY_NAME = regex(
+    r"\}[\"'`]?\s*(?:=(?![=~])|<<)|%s[\"']?=|[\"']=[\"']|\.format\(|(?:write|print|log|writelines|appendFileSync)\(\s*\w+\s*[,)]"
+    r"|(?:setOutput|set_output)\(\s*[^\"'`\s]|\$\{?[\w@#*]+\}?[\"']?=(?![=~])|(?:echo|printf)\s+[\"']?[$%]|(?:cat|tee|jq)\b.*GITHUB_OUTPUT"
+)
 _MENTION = regex(r"GITHUB_OUTPUT")
 _TO = r"(?:\d?>>?|\btee\s+(?:-a\s+|--append\s+)?)\s*[\"']?\$\{?(?:env:)?"
 _TO_OUTPUT, _TO_ENV = regex(rf"{_TO}GITHUB_OUTPUT"), regex(rf"{_TO}GITHUB_ENV")
@@ -55,13 +60,14 @@ class Written(Struct, frozen=True):
     """Names in lower case, with the file's line that writes each. `env`: those that go to GITHUB_ENV.
 
     `sure`: those of `names` that a line writes by `echo NAME=… >> "$GITHUB_OUTPUT"` or the like; others only look so.
-    `maybe`: words of programs that write outputs. `open`: other names may be written than all of these.
+    `maybe`: words of the programs `by` that write outputs. `open`: other names may be written than all of these.
     """
 
     names: Mapping[str, int] = {}
     sure: Mapping[str, int] = {}
     env: Mapping[str, int] = {}
     maybe: frozenset[str] = frozenset()
+    by: tuple[str, ...] = ()
     open: bool = False
 
     def may_write(self, name: str) -> bool:
@@ -89,16 +95,20 @@ def _written(graph: Graph, path: str, job: Job | None, step: Step) -> Written:
     names, env, is_open = _read(text)
     maybe: set[str] = set()
     run = programs(graph, step)
+    by = []
     for one in run:
         said = program_text(graph, one)
-        if not said or _SPEAKS.search(said):
+        if not said:
             is_open = True
+        elif _SPEAKS.search(said):
+            by.append(one)
+            is_open = is_open or _ANY_NAME.search(said) is not None
             maybe |= {word.lower() for word in _WORD.findall(said)}
     is_open = is_open or script is None or any(_is_open(words, run, text) for words in _commands(script))
     line = step.run.text.line
     placed = {name: line(at) for name, at in names.items()}
     sure = {name: line(at) for name, at in _sure(text)}
-    return Written(placed, sure, {name: line(at) for name, at in env.items()}, frozenset(maybe), is_open)
+    return Written(placed, sure, {name: line(at) for name, at in env.items()}, frozenset(maybe), tuple(by), is_open)
 
 
 def _read(text: str) -> tuple[dict[str, int], dict[str, int], bool]:

@@ -84,9 +84,15 @@ def _of_script(graph: Graph, file: Workflow | Action, use: Use, step: Step, read
         witness = Witness(file.path, found.names[near], "written here")
         return _finding(graph, use, "warning", (message, f"did you mean `{near}`?"), witness)
     what = f"writes {quoted(found.names)}" if found.names else "writes no outputs"
+    if found.by:
+        what = (
+            f"writes {quoted(found.names)}, and {found.by[0]} no such name"
+            if found.names
+            else f"runs {found.by[0]}, which writes no such name"
+        )
     message = f"`{said}` is always empty: the step `{step.id}` {what}"
     fix = f"did you mean `{near}`?" if near else f"write `{name[:60]}` to `$GITHUB_OUTPUT` in the step `{step.id}`"
-    severity: Severity = "warning" if near is None and falls_back(use) else "error"
+    severity: Severity = "warning" if found.by or (near is None and falls_back(use)) else "error"
     return _finding(graph, use, severity, (message, fix), _line(found, near, step))
 
 
