@@ -15,6 +15,7 @@ from regraft.core.workflow_rules import (
     input_undeclared,
     input_unread,
     label_cancels_run,
+    matrix_shards,
     missing_file,
     needs_undeclared,
     nightly_runs_nothing,
@@ -26,6 +27,7 @@ from regraft.core.workflow_rules import (
     secret_missing,
     skip_counts_as_passed,
     skipped_by_ancestor,
+    suite_unknown,
     swallowed_failure,
 )
 
@@ -43,6 +45,7 @@ RULES: tuple[Rule, ...] = (
     input_undeclared.RULE,
     input_unread.RULE,
     label_cancels_run.RULE,
+    matrix_shards.RULE,
     missing_file.RULE,
     needs_undeclared.RULE,
     nightly_runs_nothing.RULE,
@@ -54,5 +57,6 @@ RULES: tuple[Rule, ...] = (
     secret_missing.RULE,
     skip_counts_as_passed.RULE,
     skipped_by_ancestor.RULE,
+    suite_unknown.RULE,
     swallowed_failure.RULE,
 )
