@@ -61,8 +61,7 @@ def command_texts(text: bytes, without: Sequence[Span] = ()) -> list[bytes] | No
     root = syntax_tree(text)
     if root is None:
         return None
-    starts = [span.start for span in without]
-    found, waiting = [], [root]
+    found, waiting, starts = [], [root], [span.start for span in without]
     while waiting:
         node = waiting.pop()
         if node.type in _SIMPLE:
@@ -256,10 +255,11 @@ def _assignment(node: Any) -> tuple[str, Word | None]:
 
 def _word(node: Any) -> Word:
     text = _value(node).decode("utf-8", "surrogateescape")
-    kinds = _kinds(node)
+    if not node.child_count:
+        return Word(_span(node), text, node.type == "word" and _has_glob(node))
     braces = node.type == "concatenation" and b"{" in node.text and b"," in node.text
-    expands = bool(kinds & {*_EXPANSIONS, "process_substitution"})
-    return Word(_span(node), text, _has_glob(node) or braces, not expands)
+    plain = not _kinds(node) & {*_EXPANSIONS, "process_substitution"}
+    return Word(_span(node), text, _has_glob(node) or braces, plain)
 
 
 def _kinds(node: Any) -> set[str]:
@@ -281,7 +281,7 @@ def _value(node: Any) -> bytes:
     text: bytes = node.text
     match node.type:
         case "word" | "extglob_pattern":
-            return _ESCAPED.sub(rb"\1", _JOINED.sub(b"", text))
+            return _ESCAPED.sub(rb"\1", _JOINED.sub(b"", text)) if b"\\" in text else text
         case "raw_string":
             return text[1:-1]
         case "string_content":

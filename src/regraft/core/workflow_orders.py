@@ -41,6 +41,9 @@ Installs = Mapping[str, tuple[tuple[str, ...], ...]]
 def acts(graph: Graph, workflow: Workflow, job: Job, declared: Installs) -> Iterator[Act]:
     """Of a job's own steps and of the repository's actions that they use, in order. `declared`: install commands, by folder."""
     own = {one.step.index: one for one in job_scripts(graph, workflow.path, job) if one.step is not None}
+    uses = any(step.uses is not None and step.uses.value.startswith("./") for step in job.steps)
+    if not uses and not _may_act(b"\n".join(one.data for one in own.values()), declared):
+        return
     for step in job.steps:
         condition = step.condition.text.value.strip() if step.condition is not None else ""
         action = graph.action(step)
@@ -51,14 +54,19 @@ def acts(graph: Graph, workflow: Workflow, job: Job, declared: Installs) -> Iter
             yield from _of_script(graph, script, condition, declared)
 
 
+def _may_act(data: bytes, declared: Installs) -> bool:
+    """Whether it has two kinds of what matters at all."""
+    patches = any(one in data for one in (b"git apply", b"git am", b"patch ")) or (b"apply" in data and b"git" in data)
+    moves = any(one in data for one in (b"checkout", b"switch", b"reset", b"stash"))
+    return (patches and moves) or ((patches or moves) and (b"install" in data or bool(declared)))
+
+
 def _of_script(graph: Graph, script: Script, condition: str, declared: Installs) -> Iterator[Act]:
     if not declared and b"git" not in script.data and b"patch" not in script.data and b"install" not in script.data:
         return
-    above = {id(one.command): one.above for one in commands_at(script.block)}
+    above: dict[int, tuple[Around, ...]] = {}
     for seen in walked(graph, script):
-        place = script.place(seen.command.span.start)
-        text = script.text(seen.command.span.start, seen.command.span.stop)
-        branches = tuple(_branches(above[id(seen.command)]))
+        start, stop = seen.command.span
         for one in _within(seen):
             words = tuple(word.text for word in stripped(one.command))
             known = [
@@ -66,7 +74,9 @@ def _of_script(graph: Graph, script: Script, condition: str, declared: Installs)
             ]
             told: Iterable[tuple[What, str]] = [("installs", known[0])] if known and "-e" not in words else _judged(one)
             for what, folder in told:
-                yield Act(what, folder, place, text, words, branches, condition)
+                above = above or {id(at.command): at.above for at in commands_at(script.block)}
+                branches = tuple(_branches(above[id(seen.command)]))
+                yield Act(what, folder, script.place(start), script.text(start, stop), words, branches, condition)
 
 
 def _branches(above: tuple[Around, ...]) -> Iterator[tuple[int, int]]:

@@ -25,6 +25,7 @@ _OWN_REF = regex(
     r"\$\{\{\s*(?:github\.(?:sha|ref|ref_name|head_ref|event\.(?:pull_request|workflow_run)\.\S+)|inputs\.\S+)\s*\}\}"
     r"|refs/pull/\$\{\{.*|main|master"
 )
+_MAY_RUN = regex(rb"\./|\.sh\b|\.bash\b|\.py\b|\bsource\s|(?m:^\s*\.\s)|\s-m\s|\b(?:bash|sh)\s")
 _WORKSPACE = regex(r"\$\{\{\s*github\.workspace\s*\}\}")
 
 Kind = Literal["program", "shell", "python", "module", "source"]
@@ -167,7 +168,7 @@ def run_files(graph: Graph) -> tuple[tuple[Script, Script, Ran], ...]:
 
 
 def _ran(graph: Graph, script: Script) -> Iterator[Ran]:
-    if b"/" not in script.data and b"." not in script.data and b" -m " not in script.data:
+    if _MAY_RUN.search(script.data) is None:
         return
     here = layout(script.job, script.step)
     for seen in walked(graph, script):

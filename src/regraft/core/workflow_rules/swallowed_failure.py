@@ -18,7 +18,6 @@ from regraft.core.shell_values import (
     Command,
     Group,
     Negated,
-    Nested,
     Node,
     Pipeline,
     commands_of,
@@ -27,7 +26,7 @@ from regraft.core.shell_values import (
 from regraft.core.workflow_graph import Graph
 from regraft.core.workflow_rule import Rule
 from regraft.core.workflow_run_files import run_files
-from regraft.core.workflow_scripts import Script, job_scripts, scripts
+from regraft.core.workflow_scripts import Script, job_scripts, kept, scripts
 
 NAME = "swallowed-failure"
 
@@ -58,21 +57,34 @@ class _Judge:
         self.said: set[int] = set()
 
     def findings(self) -> Iterator[Finding]:
-        if _OFF.search(self.script.data):
+        data = self.script.data
+        if (
+            self.script.shell.errexit
+            and b"&&" not in data
+            and b"|" not in data
+            and b"$(" not in data
+            and b"`" not in data
+        ):
             return
-        places = [one for one in commands_at(self.script.block) if not in_background(one)]
+        if _OFF.search(data):
+            return
+        places = kept(self.graph, ("places", id(self.script.block)), self._places)
         for one in places:
             yield from self._asked(one)
             yield from self._patch(one)
         for one in places:
             yield from self._swallowed(one)
 
+    def _places(self) -> list[At]:
+        return [one for one in commands_at(self.script.block) if not in_background(one)]
+
     def _swallowed(self, at: At) -> Iterator[Finding]:
         pipe, chain = at.nearest(Pipeline), at.nearest(Chain)
         in_pipe = isinstance(pipe, Around) and pipe.part < len(inside(pipe.node)) - 1
         in_chain = chain is not None and chain.part < len(inside(chain.node)) - 1
-        in_function = any(isinstance(one.node, Nested) and one.node.kind == "function" for one in at.above)
-        if not (in_pipe or in_chain or in_function or not self.script.shell.errexit) or is_asked(at):
+        if not (in_pipe or in_chain or not self.script.shell.errexit) or is_asked(at):
+            return
+        if in_chain and not in_pipe and chain is not None and self._is_meant(chain.node):
             return
         found = kind(at.command)
         if found in ("probe", "harmless") or not self._goes_on(at.command, self.script.shell):
@@ -85,7 +97,15 @@ class _Judge:
             yield from self._shell(at)
 
     def _goes_on(self, command: Command, shell: Shell) -> bool:
-        return outcome(self.script.block, [command], shell)[0] == "goes-on"
+        block = self.script.block
+        key = ("outcome", id(block), id(command), shell.errexit, shell.pipefail)
+        found: str = kept(self.graph, key, lambda: outcome(block, [command], shell)[0])
+        return found == "goes-on"
+
+    def _is_meant(self, chain: Node) -> bool:
+        """Whether a chain begins with a probe, is no plain one of `&&`, or was spoken of."""
+        is_plain = isinstance(chain, Chain) and all(one.text == "&&" for one in chain.operators)
+        return id(chain) in self.said or not isinstance(chain, Chain) or not is_plain or _begins_with_probe(chain)
 
     def _pipe(self, at: At, pipe: Around) -> Iterator[Finding]:
         items = inside(pipe.node)
@@ -111,7 +131,7 @@ class _Judge:
     def _chain(self, at: At, chain: Around) -> Iterator[Finding]:
         node = chain.node
         assert isinstance(node, Chain)  # that is what was looked for
-        if id(node) in self.said or _begins_with_probe(node) or not all(one.text == "&&" for one in node.operators):
+        if self._is_meant(node):
             return
         members = [one for item in node.items[:-1] for one in _firsts(item)]
         kinds = [kind(one) for one in members]
