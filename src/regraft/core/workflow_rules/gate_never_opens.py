@@ -38,8 +38,14 @@ def _contexts(tree: Expression) -> set[str]:
 
 
 def _is_written(tree: Expression) -> bool:
-    """Whether it holds nothing but constants: somebody meant it."""
+    """Whether it holds nothing but constants, or `false &&` in front of what it was: somebody meant it."""
+    if isinstance(tree, Logic) and tree.operator == "&&" and any(map(_is_off, tree.items)):
+        return True
     return isinstance(tree, Constant) or (bool(parts(tree)) and all(_is_written(one) for one in parts(tree)))
+
+
+def _is_off(tree: Expression) -> bool:
+    return isinstance(tree, Constant) and not tree.value
 
 
 RULE = Rule(NAME, "a job or step whose `if` no event, caller or input can make true", find)
