@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from regraft.core.expression_tree import Constant, Context, Expression, parts
+from regraft.core.expression_tree import Constant, Context, Expression, Logic, parts
 from regraft.core.findings import Finding, Severity
 from regraft.core.workflow_graph import Graph
 from regraft.core.workflow_judge import constant
