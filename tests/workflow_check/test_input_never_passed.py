@@ -33,8 +33,10 @@ SAYS = "env: {MODE: '${{ inputs.mode }}'}"
             "warning",
         ),
         ({"a.yml": caller(), "called.yml": called(ASKS, "")}, "warning"),
+        ({"a.yml": caller(), "called.yml": called("env: {M: \"${{ inputs.mode || 'a' }}\"}")}, "note"),
+        ({"a.yml": caller(), "called.yml": called("env: {M: \"${{ inputs.mode && 'a' }}\"}")}, "warning"),
     ],
-    ids=["decides", "is-said", "decides-in-a-value", "no-default"],
+    ids=["decides", "is-said", "decides-in-a-value", "no-default", "falls-back", "asks-whether"],
 )
 def test_an_input_that_no_caller_passes_is_found(found: Callable, texts: dict, severity: str) -> None:
     (one,) = found(texts, RULE)

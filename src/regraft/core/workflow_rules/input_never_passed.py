@@ -14,6 +14,8 @@ NAME = "input-never-passed"
 
 MOST = 12  # witnesses
 
+_TESTS = frozenset({"contains", "startswith", "endswith", "case"})
+
 
 def find(graph: Graph) -> Iterator[Finding]:
     for workflow in graph.repository.workflows.values():
@@ -62,12 +64,11 @@ def _decides(use: Use) -> bool:
 
 
 def _asks(tree: Expression, node: Expression) -> bool:
-    if tree is node:
-        return False
-    if isinstance(tree, Compare | Not | Logic) or (
-        isinstance(tree, Call) and tree.function in ("contains", "startswith")
-    ):
-        return any(holds(one, node) for one in parts(tree))
+    """Whether a comparison or a condition holds it; `x || 'default'` alone is none."""
+    if isinstance(tree, Compare | Not) or (isinstance(tree, Call) and tree.function in _TESTS):
+        return holds(tree, node)
+    if isinstance(tree, Logic) and tree.operator == "&&" and any(holds(one, node) for one in tree.items[:-1]):
+        return True
     return any(_asks(one, node) for one in parts(tree))
 
 

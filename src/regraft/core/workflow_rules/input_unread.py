@@ -16,7 +16,9 @@ NAME = "input-unread"
 
 DISPATCH = "workflow_dispatch"
 
-_FOR_PEOPLE = regex(r"(?i)(?:.*[-_])?(?:reason|comments?|notes?|description|message|why|confirm(?:ation)?)(?:[-_].*)?")
+_FOR_PEOPLE = regex(
+    r"(?i)(?:.*[-_])?(?:reason|comments?|notes?|description|message|why|remind(?:er)?|acknowledge(?:ment)?|confirm(?:ation)?)(?:[-_].*)?"
+)
 _GIVEN_UP = regex(r"(?i)deprecated|unused|no longer|not used|ignored|does nothing|obsolete")
 
 
