@@ -109,6 +109,9 @@ SILENT = {
         + run("poetry lock -o poetry.lock")
         + "- uses: actions/cache@v4\n  with:\n    path: x\n    key: ${{ hashFiles('poetry.lock') }}\n"
     ),
+    "a key over another repository": job(
+        "- uses: actions/checkout@v4\n  with:\n    repository: o/r\n    path: other\n- uses: actions/cache@v4\n  with:\n    path: x\n    key: ${{ hashFiles('**/go.sum') }}\n"
+    ),
     "an action elsewhere": job(
         "- uses: actions/checkout@v4\n  with:\n    repository: o/r\n    path: other\n- uses: ./other/setup\n"
     ),

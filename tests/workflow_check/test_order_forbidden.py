@@ -67,6 +67,7 @@ SILENT = {
         UP + "git apply /p/fix.patch", UP + "git reset --hard v2\ngit apply /p/fix.patch\npip install ."
     ),
     "an editable install": job(UP + "pip install -e python", UP + "git checkout v2"),
+    "a wheel": job("pip install /a/x.whl", "cd /a\ngit checkout v2"),
     "two folders": job("cd /a\npip install .", "cd /b\ngit checkout v2"),
     "the project itself": job("pip install .", "git checkout gh-pages\ngit reset --hard"),
     "an unknown folder": job('cd "$X"\npip install .', 'cd "$X"\ngit checkout v2'),

@@ -55,6 +55,8 @@ SILENT = {
     "a chain in a subshell": "(cd x && git checkout $REF && make)\necho done",
     "a chain whose status is asked": "set +e\ngit fetch && git checkout $REF && make\nrc=$?\nif [ $rc -ne 0 ]; then exit 1; fi",
     "words before an exit": 'echo "::error::no" && exit 1\nmake',
+    "another try": "for i in 1 2 3; do\n  git pull --rebase && git push && break\n  sleep 5\ndone",
+    "a flag": "git fetch origin x && git checkout x && there=1\necho $there",
     "small steps": "mkdir -p build && cd build\ncmake ..",
     "pipefail": "set -o pipefail\npytest | tee log",
     "all options": "set -euxo pipefail\npytest | tee log\necho done",

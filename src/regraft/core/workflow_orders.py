@@ -20,6 +20,7 @@ from regraft.core.workflow_values import Job, Place, Workflow
 
 What = Literal["moves", "wipes", "patches", "commits", "installs", "installs in place"]
 _VALUED = frozenset({"-C", "-c"})
+_FILES = (".whl", ".tar.gz", ".zip")
 _NO_PATH = ("git+", "http:", "https:", "file:")
 
 
@@ -177,7 +178,11 @@ def _install(seen: Seen, name: str, words: tuple[Word, ...]) -> Iterator[tuple[W
             "--prefix",
         ):
             next(rest, None)
-        elif not text.startswith(("-", *_NO_PATH)) and (text.startswith((".", "/")) or "/" in text):
+        elif (
+            not text.startswith(("-", *_NO_PATH))
+            and not text.endswith(_FILES)
+            and (text.startswith((".", "/")) or "/" in text)
+        ):
             yield "installs", _folder(seen, text)
 
 

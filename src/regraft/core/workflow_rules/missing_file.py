@@ -27,6 +27,7 @@ _FILTERED = ("push", "pull_request", "pull_request_target")
 _HASH = regex(r"hashFiles\(([^()]*)\)")
 _LITERALS = regex(r"\s*'(?:[^']|'')*'\s*(?:,\s*'(?:[^']|'')*'\s*)*")
 _LITERAL = regex(r"'((?:[^']|'')*)'")
+_FOREIGN = regex(r"\s*repository:\s*(?!\$\{\{\s*github\.repository\s*\}\})\S")
 _SPECIAL = regex(r"[*?+\[\]!]")
 _MODULE_PATH = regex(r"(?m)^\s*path\s*=\s*(.+?)\s*$")
 
@@ -289,7 +290,7 @@ def _hashes(here: _Tracked, pattern: str, lines: tuple[str, ...], number: int) -
             return True
     name = posixpath.basename(pattern)
     rest = [line for at, line in enumerate(lines, 1) if at != number and "hashFiles" not in line]
-    made = any(name in line for line in rest)
+    made = any(name in line for line in rest) or (pattern.startswith("**/") and any(map(_FOREIGN.match, rest)))
     below = pattern.partition("/")[0]
     elsewhere = (
         any(regex(rf"^\s*path:\s*['\"]?{below}\b").search(line) for line in rest)

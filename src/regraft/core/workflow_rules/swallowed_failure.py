@@ -38,6 +38,7 @@ _WORDS_ONLY = frozenset({"echo", "printf", "true", ":"})
 _LOOKS = frozenset({"grep", "egrep", "rg", "awk", "python", "python3", "jq", "test", "[", "[[", "perl", "node"})
 _ASKS = regex(r"(?:\$\(|`)\s*(git ls-remote|git fetch|curl|wget|gh)\b")
 _HANDED_ON = regex(r"\$\{?GITHUB_(?:OUTPUT|ENV)\b")
+_DECIDES = frozenset({"break", "continue", "exit", "return"})
 _ASSIGNS = frozenset({"export", "local", "declare", "readonly", "typeset"})
 
 
@@ -105,7 +106,11 @@ class _Judge:
     def _is_meant(self, chain: Node) -> bool:
         """Whether a chain begins with a probe, is no plain one of `&&`, or was spoken of."""
         is_plain = isinstance(chain, Chain) and all(one.text == "&&" for one in chain.operators)
-        return id(chain) in self.said or not isinstance(chain, Chain) or not is_plain or _begins_with_probe(chain)
+        if id(chain) in self.said or not isinstance(chain, Chain) or not is_plain:
+            return True
+        last = chain.items[-1]
+        decides = isinstance(last, Command) and (not last.words or last.name in _DECIDES)
+        return decides or _begins_with_probe(chain)
 
     def _pipe(self, at: At, pipe: Around) -> Iterator[Finding]:
         items = inside(pipe.node)
