@@ -5,12 +5,11 @@ options that are in force. What somebody seems to have meant is left alone: prob
 """
 
 from collections.abc import Iterator
-from typing import Literal
 
 from regraft.core.findings import Confidence, Finding, Severity, Witness
 from regraft.core.patterns import regex
 from regraft.core.shell_failure import Shell, outcome
-from regraft.core.shell_kinds import is_build, kind, script_path, stripped
+from regraft.core.shell_kinds import is_build, kind, named_ref, script_path, stripped
 from regraft.core.shell_places import Around, At, asks_for, commands_at, in_background, is_asked
 from regraft.core.shell_values import (
     Block,
@@ -187,7 +186,7 @@ class _Judge:
         if falls is None or _begins_with_probe(node) or at.above[-1].node is not node:
             return
         what = kind(at.command)
-        named = _named_ref(at.command)
+        named = named_ref(at.command)
         if what != "apply" and not named:
             return
         rest = [one for item in node.items[falls + 1 :] for one in commands_of(item)]
@@ -330,24 +329,6 @@ def _passes_on(node: Node) -> bool:
     return name in _PASSES_ON or (
         name == "grep" and any(one.text.startswith("-") and "v" in one.text for one in words[1:3])
     )
-
-
-def _named_ref(command: Command) -> Literal["", "literal", "given"]:
-    """Whether it checks out a ref: one that is given, or one that is written there."""
-    words = stripped(command)
-    if not words or words[0].text != "git":
-        return ""
-    rest = list(words[1:])
-    while rest and rest[0].text.startswith("-"):
-        del rest[: 2 if rest[0].text in ("-C", "-c") else 1]
-    if not rest or rest[0].text not in ("checkout", "switch"):
-        return ""
-    options = [one for one in rest[1:] if one.text.startswith("-")]
-    names = [one for one in rest[1:] if not one.text.startswith("-")]
-    new = any(one.text in ("-b", "-B", "-c", "-C", "--orphan", "--", "-p", "--ours", "--theirs") for one in options)
-    if new or len(names) != 1 or names[0].text in (".", "HEAD"):
-        return ""
-    return "literal" if names[0].plain else "given"
 
 
 RULE = Rule(NAME, "a command of a script whose failure does not fail the step", find)
