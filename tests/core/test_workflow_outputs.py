@@ -1,5 +1,6 @@
 """What a step writes as its outputs, and when nobody can say."""
 
+import time
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -93,3 +94,18 @@ def test_a_program_of_the_repository_is_read(writes: Callable) -> None:
 def test_what_goes_to_the_environment_is_no_output(writes: Callable) -> None:
     found = writes('matrix=$(jq -c . m.json)\necho "matrix=$matrix" >> $GITHUB_ENV')
     assert (set(found.names), set(found.env), found.open) == (set(), {"matrix"}, False)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "\n" * 15_000 + "echo x=1",
+        "echo " + "-a " * 15_000 + "> $GITHUB_OUTPUT",
+        "f() { x; }\n" * 2_000,
+        "cat " * 15_000,
+    ],
+)
+def test_a_script_that_is_made_to_be_slow_is_not(writes: Callable, script: str) -> None:
+    began = time.process_time()
+    writes(script)
+    assert time.process_time() - began < 3

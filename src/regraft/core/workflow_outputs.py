@@ -17,7 +17,7 @@ from regraft.core.workflow_values import Job, Step
 
 _NAME = regex(r"(?<![\w$.{/-])([A-Za-z_][\w-]*)(?:=(?![=~])|<<)")
 _OLD = regex(r"set-output\s+name=([\w.-]+)")
-_SAID = regex(r"\b(?:echo|printf)\s+(?:-\w+\s+)*[\"']?([A-Za-z_][\w-]*)(?:=|<<)")
+_SAID = regex(r"\b(?:echo|printf)\s+(?:-\w+\s+){0,4}[\"']?([A-Za-z_][\w-]*)(?:=|<<)")
 _CALLED = regex(r"(?:setOutput|set_output)\(\s*[\"'`]([\w.-]+)")
 _ASSIGNS = regex(r"\s*(?:(?:export|local|readonly|declare|typeset)\s+(?:-\w+\s+)*)?[A-Za-z_]\w*\+?=")
 _DYNAMIC = regex(r"\$\{?[\w@#*]+\}?[\"']?(?:=(?![=~])|<<(?!<))|%[sdq][\"']?=|\}[\"']?=(?![=~])|name=[\"']?[${]")
@@ -25,18 +25,18 @@ _SPEAKS = regex(r"GITHUB_OUTPUT|set-output|set_output|setOutput")
 # What a program has that writes under names which are no words of it
 _ANY_NAME = regex(
     r"\}[\"'`]?\s*(?:=(?![=~])|<<)|%s[\"']?=|[\"']=[\"']|\.format\(|(?:write|print|log|writelines|appendFileSync)\(\s*\w+\s*[,)]"
-    r"|(?:setOutput|set_output)\(\s*[^\"'`\s]|\$\{?[\w@#*]+\}?[\"']?=(?![=~])|(?:echo|printf)\s+[\"']?[$%]|(?:cat|tee|jq)\b.*GITHUB_OUTPUT"
+    r"|(?:setOutput|set_output)\(\s*[^\"'`\s]|\$\{?[\w@#*]+\}?[\"']?=(?![=~])|(?:echo|printf)\s+[\"']?[$%]|(?:cat|tee|jq)\b.{0,200}GITHUB_OUTPUT"
 )
 _MENTION = regex(r"GITHUB_OUTPUT")
 _TO = r"(?:\d?>>?|\btee\s+(?:-a\s+|--append\s+)?)\s*[\"']?\$\{?(?:env:)?"
 _TO_OUTPUT, _TO_ENV = regex(rf"{_TO}GITHUB_OUTPUT"), regex(rf"{_TO}GITHUB_ENV")
-_HARMLESS_MENTION = regex(r"(?:-[a-z]|\bcat|\btouch|\brm|:|\bwc -l)\s+(?:-\w+\s+)*[\"']?\$\{?GITHUB_OUTPUT")
+_HARMLESS_MENTION = regex(r"(?:-[a-z]|\bcat|\btouch|\brm|:|\bwc -l)\s+(?:-\w+\s+){0,4}[\"']?\$\{?GITHUB_OUTPUT")
 _HERE = regex(r"<<-?\s*[\"'\\]?(\w+)")
 _VALUE = regex(r"\w<<-?[\"'\\]?\$?\{?(\w+)")
 _SAYS = regex(r"\b(?:echo|printf|awk|jq|sed|print)\b")
 _CLOSES = regex(r"\s*(?:\}|\)|done|fi|esac)")
 _PLAIN_LINE = regex(r"\s*(?:echo|printf|if|then|else|elif|fi|for|do|done|case|esac|\{|\}|\(|\)|#|;;|[\w|*\"'.-]+\)|$)")
-_FUNCTION = regex(r"(?m)^\s*(?:function\s+)?([\w-]+)\s*\(\)")
+_FUNCTION = regex(r"(?m)^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*\(\)")
 _WORD = regex(r"[A-Za-z_][\w-]*")
 _SCRIPT_FILE = regex(r"(?:.*/)?[\w.-]+\.(?:sh|bash|py|js|mjs|cjs|rb|pl)")
 _INTERPRETERS = regex(r"(?:bash|sh|dash|zsh|python[\d.]*|node|ruby|perl)")
@@ -104,7 +104,11 @@ def _written(graph: Graph, path: str, job: Job | None, step: Step) -> Written:
             by.append(one)
             is_open = is_open or _ANY_NAME.search(said) is not None
             maybe |= {word.lower() for word in _WORD.findall(said)}
-    is_open = is_open or script is None or any(_is_open(words, run, text) for words in _commands(script))
+    if script is None:
+        is_open = True
+    elif not is_open:
+        functions = frozenset(_FUNCTION.findall(text))
+        is_open = any(_is_open(words, run, text, functions) for words in _commands(script))
     line = step.run.text.line
     placed = {name: line(at) for name, at in names.items()}
     sure = {name: line(at) for name, at in _sure(text)}
@@ -226,7 +230,7 @@ def _query() -> Any:
     return Query(Language(language()), "(command) @command")
 
 
-def _is_open(words: Iterable[str], run: tuple[str, ...], script: str) -> bool:
+def _is_open(words: Iterable[str], run: tuple[str, ...], script: str, functions: frozenset[str]) -> bool:
     """Whether a command may write outputs of its own: it is no program that is known, and none that was read."""
     left = list(words)
     while left and (left[0] in _BEFORE or left[0].startswith("-")):
@@ -234,7 +238,7 @@ def _is_open(words: Iterable[str], run: tuple[str, ...], script: str) -> bool:
     if not left:
         return False
     name, rest = left[0], left[1:]
-    if name in _HARMLESS or name in _FUNCTION.findall(script):
+    if name in _HARMLESS or name in functions:
         return False
     if _INTERPRETERS.fullmatch(name):
         return _interprets(rest, run, script)

@@ -17,7 +17,7 @@ COMMON = 50  # files of one name, above which the name says nothing
 LARGEST = 256 * 1024  # bytes of a program that is looked at
 
 _WORD = regex(r"[A-Za-z0-9_@+.-]+(?:/[A-Za-z0-9_@+.-]+)*")
-_MODULE = regex(r"(?m)(?:-m|^\s*from|^\s*import)\s+([A-Za-z_][\w.]*)")
+_MODULE = regex(r"(?m)(?:-m|^[ \t]*from|^[ \t]*import)[ \t]+([A-Za-z_][\w.]*)")
 _EXPRESSION = regex(r"\$\{\{[^}]*\}\}")
 _PAYLOAD = regex(r"context\.payload(?!\w)(?!\??\.(?!inputs)\w)|getPayload")
 _NODE = (".js", ".mjs", ".cjs", ".ts")
