@@ -1,5 +1,6 @@
 """A script that reads directives of a pull request's body by a pattern of its own: https://github.com/radixark/miles/pull/2674"""
 
+import posixpath
 import re
 from collections.abc import Iterator
 
@@ -71,13 +72,23 @@ def _of_step(graph: Graph, step: Step, key: re.Pattern[str]) -> Iterator[Finding
             yield _finding(Place(value.text.place.path, value.text.line(at)), line, value.text.value, key, ())
     if step.run is None:
         return
-    for path in programs(graph, step):
+    for path in (one for one in programs(graph, step) if _is_named(step.run.text.value, one)):
         text = program_text(graph, path)
         place = _first(text, key) if has_body or _IN_PROGRAM.search(text) else None
         if place is not None:
             at, line = place
             why = (Witness(step.place.path, step.place.line, f"a step runs {path}"),)
             yield _finding(Place(path, text.count("\n", 0, at) + 1), line, text, key, why)
+
+
+def _is_named(script: str, path: str) -> bool:
+    """Whether a script names the program itself, as a file or a module, and not by what another one says."""
+    module = path.removesuffix(".py").replace("/", ".")
+    return (
+        path in script
+        or module in script
+        or re.search(rf"/{re.escape(posixpath.basename(path))}\b", script) is not None
+    )
 
 
 def _first(text: str, key: re.Pattern[str]) -> tuple[int, str] | None:
