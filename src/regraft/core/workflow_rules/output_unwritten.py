@@ -69,7 +69,7 @@ def _of_script(graph: Graph, file: Workflow | Action, use: Use, step: Step, read
     name, said = use.names[3], use.said[:100]
     if found.has(name):
         return None
-    near = nearest(name, found.names) if len(name) > _SHORT or not found.open else None
+    near = nearest(name, found.sure if found.open else found.names) if len(name) > _SHORT or not found.open else None
     if name.lower() in found.env:
         message = (
             f"`{said}` is empty: the step `{step.id}` writes `{name[:60]}` to `$GITHUB_ENV`, not to `$GITHUB_OUTPUT`"
@@ -83,7 +83,8 @@ def _of_script(graph: Graph, file: Workflow | Action, use: Use, step: Step, read
         message = f"`{said}` is probably empty: the step `{step.id}` writes `{near}`, which nothing reads"
         witness = Witness(file.path, found.names[near], "written here")
         return _finding(graph, use, "warning", (message, f"did you mean `{near}`?"), witness)
-    what = f"writes {quoted(found.names)}" if found.names else "writes no outputs"
+    names = quoted(found.sure or found.names)
+    what = f"writes {names}" if names else "writes no outputs"
     if found.by:
         what = (
             f"writes {quoted(found.names)}, and {found.by[0]} no such name"
@@ -135,8 +136,8 @@ def _writer(graph: Graph, workflow: Workflow, job: Job, step: Step, name: str) -
         if name not in said or "output" not in said:
             continue
         found = written(graph, workflow.path, job, one)
-        if name in found.names:
-            return one, found.names[name]
+        if name in found.sure:
+            return one, found.sure[name]
     return None
 
 
