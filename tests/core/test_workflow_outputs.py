@@ -92,6 +92,8 @@ def test_a_program_of_the_repository_is_read(writes: Callable) -> None:
 
 
 def test_what_goes_to_the_environment_is_no_output(writes: Callable) -> None:
+    found = writes('echo "a=1" >> $GITHUB_OUTPUT && echo "b=1" >> $GITHUB_ENV')
+    assert (set(found.sure), set(found.env)) == ({"a"}, {"b"})
     found = writes('matrix=$(jq -c . m.json)\necho "matrix=$matrix" >> $GITHUB_ENV')
     assert (set(found.names), set(found.env), found.open) == (set(), {"matrix"}, False)
 

@@ -121,9 +121,10 @@ def _read(text: str) -> tuple[dict[str, int], dict[str, int], bool]:
     env: dict[str, int] = {}
     speaks = _SPEAKS.search(text) is not None
     for at, line in _lines(text):
-        if _TO_ENV.search(line):
-            for name in _names(line.split("GITHUB_ENV")[0]):
-                env.setdefault(name, at)
+        for piece in _pieces(line):
+            if _TO_ENV.search(piece):
+                for name in _names(piece):
+                    env.setdefault(name, at)
     if not speaks:
         return names, env, False
     has_here = _HERE.search(text) is not None and "cat" in text
@@ -140,9 +141,10 @@ def _read(text: str) -> tuple[dict[str, int], dict[str, int], bool]:
 
 def _sure(text: str) -> Iterator[tuple[str, int]]:
     for at, line in _lines(text):
-        if _TO_OUTPUT.search(line):
-            yield from ((name.lower(), at) for name in _SAID.findall(line))
-        yield from ((name.lower(), at) for name in _OLD.findall(line))
+        for piece in _pieces(line):
+            if _TO_OUTPUT.search(piece):
+                yield from ((name.lower(), at) for name in _SAID.findall(piece))
+            yield from ((name.lower(), at) for name in _OLD.findall(piece))
 
 
 def _is_dynamic(text: str, lines: list[tuple[int, str]]) -> bool:

@@ -81,7 +81,7 @@ def _of_script(graph: Graph, file: Workflow | Action, use: Use, step: Step, read
         if near is None or _is_read(read, use, near) or abs(len(near) - len(name)) > 2:
             return None
         message = f"`{said}` is probably empty: the step `{step.id}` writes `{near}`, which nothing reads"
-        witness = Witness(file.path, found.names[near], "written here")
+        witness = Witness(file.path, found.sure[near], "written here")
         return _finding(graph, use, "warning", (message, f"did you mean `{near}`?"), witness)
     names = quoted(found.sure or found.names)
     what = f"writes {names}" if names else "writes no outputs"
@@ -100,7 +100,8 @@ def _of_script(graph: Graph, file: Workflow | Action, use: Use, step: Step, read
 def _line(found: Written, near: str | None, step: Step) -> Witness:
     place = step.run.text.place if step.run is not None else step.place
     if near is not None:
-        return Witness(place.path, found.names[near], f"`{near}` is written here")
+        line = found.sure.get(near, found.names.get(near, place.line))
+        return Witness(place.path, line, f"`{near}` is written here")
     return Witness(place.path, place.line, "its script")
 
 
