@@ -123,3 +123,46 @@ def test_plan_and_probe_say_the_same_of_a_manifest_without_images(tmp_path: Path
         done = regraft(*command, *words, cwd=tmp_path)
         assert done.returncode == 2
         assert "error: the manifest has no images" in done.stderr
+
+
+WORKFLOW = """on: push
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    steps:
+      - run: |
+          git fetch origin && git checkout FETCH_HEAD
+          make
+"""
+
+
+def test_a_project_without_workflows_says_0(project: Path) -> None:
+    done = regraft("check", "--project", str(project), "--format", "json")
+    assert json.loads(done.stdout)["checked"]["workflows"] == 0
+
+
+def test_what_is_wrong_in_the_workflows_is_said_too(project: Path) -> None:
+    place = project / ".github/workflows/suite.yml"
+    place.parent.mkdir(parents=True)
+    place.write_text(WORKFLOW)
+    done = regraft("check", "--project", str(project), "--format", "json")
+    assert done.returncode == 1
+    document = json.loads(done.stdout)
+    assert [(one["rule"], one["path"], one["line"]) for one in document["findings"]] == [
+        ("swallowed-failure", str(place), 7)
+    ]
+    assert document["checked"]["workflows"] == 1
+    sarif = json.loads(regraft("check", "--project", str(project), "--format", "sarif").stdout)
+    [rule] = sarif["runs"][0]["tool"]["driver"]["rules"]
+    assert rule["shortDescription"]["text"] != rule["id"]
+
+
+def test_what_was_frozen_in_the_workflows_is_not_said(project: Path) -> None:
+    place = project / ".github/workflows/suite.yml"
+    place.parent.mkdir(parents=True)
+    place.write_text(WORKFLOW)
+    regraft("workflow", "check", "--freeze", "old.json", cwd=project)
+    done = regraft("check", "--baseline", "old.json", cwd=project)
+    assert done.returncode == 0
+    assert "workflows 1, ignored 0, frozen 1" in done.stdout
+    assert regraft("check", "--baseline", "absent.json", cwd=project).returncode in (2, 3)

@@ -1,7 +1,5 @@
 """Expressions as they are written: trees, places, GitHub's limits, and `${{ }}` in a text."""
 
-import time
-
 import pytest
 
 from regraft.core.expression_text import condition_mistake, mistakes, parse_expression, read_condition, value_parts
@@ -159,17 +157,3 @@ def test_a_condition_that_cannot_be_read(value: str, at: int) -> None:
     mistake = condition_mistake(condition)
     assert mistake is not None
     assert mistake.at == at
-
-
-def test_thousands_are_read_at_once() -> None:
-    texts = [
-        f"github.event_name == 'push' && inputs.x{at} != '' || contains(labels.*.name, 'run-{at}')"
-        for at in range(1000)
-    ]
-    best = 1.0
-    for _ in range(3):
-        parse_expression.cache_clear()
-        begun = time.perf_counter()
-        assert all(isinstance(parse_expression(text), Logic) for text in texts)
-        best = min(best, time.perf_counter() - begun)
-    assert best < 0.15

@@ -1,6 +1,5 @@
 """A workflow's YAML: what YAML 1.1 would change stays as written, and hostile input ends soon."""
 
-import time
 from itertools import pairwise
 
 import pytest
@@ -143,7 +142,5 @@ def test_aliases_of_aliases_are_counted_not_written_out() -> None:
     names = "abcdefghijklmnopqrst"
     lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
     lines += [f"{one}: &{one} [{', '.join([f'*{last}'] * 9)}]" for last, one in pairwise(names)]
-    before = time.perf_counter()
     line, message = refused("\n".join(lines).encode())
     assert (line, message) == (6, "more than 100000 values once its aliases are written out")
-    assert time.perf_counter() - before < 1

@@ -84,6 +84,8 @@ SILENT = {
         "ci/env.sh": "export A_NAME=1\n",
     },
     "a source of nobody": job(run("source /opt/x/setup.sh\necho $A_NAME")),
+    "an export of what a file has": job(run("export $(xargs < x.env)\necho $A_NAME")),
+    "an export of a computed name": job(run('while read -r k v; do export "$k=$v"; done < x\necho $A_NAME')),
     "eval": job(run('eval "$(ssh-agent)"\necho $A_NAME')),
     "a machine of their own": job(run("echo $A_NAME"), runs_on="[self-hosted, gpu]"),
     "a machine that is given": job(run("echo $A_NAME"), runs_on="${{ inputs.runner }}"),

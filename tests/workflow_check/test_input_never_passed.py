@@ -33,8 +33,10 @@ SAYS = "env: {MODE: '${{ inputs.mode }}'}"
             "warning",
         ),
         ({"a.yml": caller(), "called.yml": called(ASKS, "")}, "warning"),
+        ({"a.yml": caller(), "called.yml": called("env: {M: \"${{ inputs.mode || 'a' }}\"}")}, "note"),
+        ({"a.yml": caller(), "called.yml": called("env: {M: \"${{ inputs.mode && 'a' }}\"}")}, "warning"),
     ],
-    ids=["decides", "is-said", "decides-in-a-value", "no-default"],
+    ids=["decides", "is-said", "decides-in-a-value", "no-default", "falls-back", "asks-whether"],
 )
 def test_an_input_that_no_caller_passes_is_found(found: Callable, texts: dict, severity: str) -> None:
     (one,) = found(texts, RULE)
@@ -50,6 +52,7 @@ def test_an_input_that_no_caller_passes_is_found(found: Callable, texts: dict, s
         {"a.yml": caller("    with: {mode: full}\n"), "b.yml": caller(), "called.yml": called(ASKS)},
         {"a.yml": caller("    with: {MODE: '${{ github.ref }}'}\n"), "called.yml": called(ASKS)},
         {"called.yml": called(ASKS)},
+        {"a.yml": caller(), "called.yml": called("if: inputs.mode == 'full'")},
         {"a.yml": caller(), "called.yml": called(ASKS, more="  workflow_dispatch:\n    inputs:\n      mode: {}\n")},
         {"a.yml": caller(), "b.yml": caller(file="o/r/.github/workflows/called.yml@main"), "called.yml": called(ASKS)},
         {"a.yml": caller(), "called.yml": called("env: {A: b}")},
@@ -57,7 +60,7 @@ def test_an_input_that_no_caller_passes_is_found(found: Callable, texts: dict, s
         {"a.yml": "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - uses: ./up\n", "up/action.yml": "inputs:\n  mode: {default: a}\nruns:\n  using: composite\n  steps:\n    - if: inputs.mode == 'b'\n      run: make\n      shell: bash\n"},
     ],
     ids=[
-        *("one-passes", "passes-an-expression", "no-caller", "dispatch-too", "called-elsewhere", "unread", "refused-anyway"),
+        *("one-passes", "passes-an-expression", "no-caller", "gate-is-shut", "dispatch-too", "called-elsewhere", "unread", "refused-anyway"),
         "action",
     ],
 )  # fmt: skip

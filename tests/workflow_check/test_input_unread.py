@@ -19,6 +19,7 @@ def action(line: str, using: str = "composite") -> str:
     return f"inputs:\n  target: {{}}\nruns:\n  using: {using}\n  main: x.js\n  steps:\n    - run: make {line}\n      shell: bash\n"
 
 
+SCRIPT = "      - uses: actions/github-script@v7\n        with: {{script: '{}'}}\n"
 CALLER = "jobs:\n  a:\n    uses: ./.github/workflows/called.yml\n"
 
 
@@ -27,6 +28,12 @@ CALLER = "jobs:\n  a:\n    uses: ./.github/workflows/called.yml\n"
     [
         ({"a.yml": workflow(DISPATCH)}, "warning", 4),
         ({"a.yml": workflow(DISPATCH, "${{ inputs.targets }} ${{ env.target }}")}, "warning", 4),
+        (
+            {"a.yml": workflow(DISPATCH, "; jq .pull_request.number $GITHUB_EVENT_PATH; echo ${{ inputs.other }}")},
+            "warning",
+            4,
+        ),
+        ({"a.yml": workflow(DISPATCH, "", SCRIPT.format("context.payload.pull_request.number"))}, "warning", 4),
         ({"called.yml": workflow(CALL, "${{ github.event.inputs.target }}")}, "warning", 4),
         ({"up/action.yml": action("$INPUT_TARGET")}, "warning", 2),
         ({"a.yml": DISPATCH + CALLER, "called.yml": workflow("on: workflow_call\n", "$TARGET")}, "warning", 4),
@@ -36,6 +43,8 @@ CALLER = "jobs:\n  a:\n    uses: ./.github/workflows/called.yml\n"
     ids=[
         "dispatch",
         "others-read",
+        "event-number",
+        "payload-number",
         "call-is-no-event-input",
         "action",
         "not-passed-on",
@@ -57,9 +66,10 @@ def test_an_input_that_nothing_reads_is_found(found: Callable, texts: dict, seve
         {"a.yml": workflow(DISPATCH, "'${{ toJSON(github) }}'")},
         {"a.yml": workflow(DISPATCH, "'${{ toJSON(github.event) }}'")},
         {"a.yml": workflow(DISPATCH, "; jq .inputs.target $GITHUB_EVENT_PATH")},
-        {"a.yml": workflow(DISPATCH, "; python tools/read.py"), "tools/read.py": "open(os.environ['GITHUB_EVENT_PATH'])"},
-        {"a.yml": workflow(DISPATCH, "; cd tools; python -m pkg.read"), "tools/pkg/read.py": "import pkg.event\n", "tools/pkg/event.py": "os.environ['GITHUB_EVENT_PATH']"},
-        {"a.yml": workflow(DISPATCH, "", "      - uses: actions/github-script@v7\n        with: {script: 'context.payload.inputs.target'}\n")},
+        {"a.yml": workflow(DISPATCH, "; python tools/read.py"), "tools/read.py": "json.load(open(os.environ['GITHUB_EVENT_PATH']))['inputs']"},
+        {"a.yml": workflow(DISPATCH, "; cd tools; python -m pkg.read"), "tools/pkg/read.py": "import pkg.event\n", "tools/pkg/event.py": "os.environ['GITHUB_EVENT_PATH']['inputs']"},
+        {"a.yml": workflow(DISPATCH, "", SCRIPT.format("context.payload.inputs.target"))},
+        {"a.yml": workflow(DISPATCH, "", SCRIPT.format("const event = context.payload"))},
         {"a.yml": DISPATCH + CALLER, "called.yml": workflow("on: workflow_call\n", "${{ github.event.inputs.target }}")},
         {"a.yml": workflow(DISPATCH + "run-name: for ${{ inputs.target }}\n")},
         {"a.yml": workflow(DISPATCH + "concurrency: ${{ inputs.target }}\n")},
@@ -70,7 +80,7 @@ def test_an_input_that_nothing_reads_is_found(found: Callable, texts: dict, seve
         {"up/action.yml": "inputs:\n  target: {}\noutputs:\n  o:\n    value: ${{ inputs.target }}\nruns:\n  using: composite\n  steps: []\n"},
     ],
     ids=[
-        *("read", "event", "whole", "index", "github", "github-event", "event-file", "program", "module", "script-action"),
+        *("read", "event", "whole", "index", "github", "github-event", "event-file", "program", "module", "script-action", "payload"),
         *("called", "run-name", "concurrency", "unparsed", "call", "action", "node", "output-of-action"),
     ],
 )  # fmt: skip

@@ -25,10 +25,10 @@ ON_PULL = "github.event_name == 'pull_request'"
         job("a", condition=ON_PULL),
         job("a", condition=ON_PULL) + job("b", needs="a"),
         job("a", condition=ON_PULL) + job("b", needs="a", condition="always()") + job("c", needs="b"),
-        job("a") + job("b", needs="a", condition="github.event.action == 'labeled'"),
-        job("a") + job("b", needs="a", condition="contains(github.event.pull_request.labels.*.name, 'x')"),
+        job("a", condition="contains(github.event.pull_request.labels.*.name, 'x')"),
+        job("a", condition="github.event.action == 'labeled'") + job("b", needs="a"),
     ],
-    ids=["one job", "a chain", "the gate alone runs", "asks an action", "asks a label"],
+    ids=["one job", "a chain", "the gate alone runs", "asks a label", "asks an action"],
 )
 def test_a_schedule_that_starts_nothing_but_gates_is_found(jobs: str, found: Callable) -> None:
     assert [(one.rule, one.severity, one.line) for one in found({"ci.yml": HEAD + jobs}, RULE)] == [(RULE, "error", 3)]
@@ -40,10 +40,11 @@ def test_a_schedule_that_starts_nothing_but_gates_is_found(jobs: str, found: Cal
         job("a"),
         job("a", condition=ON_PULL) + job("b", condition="github.event_name == 'schedule'"),
         job("a", condition=ON_PULL) + job("b", needs="a", condition="always()"),
+        job("a") + job("b", needs="a", condition=ON_PULL),
         job("a", condition="vars.NIGHTLY == 'on'"),
         job("a", output="go") + job("b", needs="a", condition="needs.a.outputs.go == 'true'"),
     ],
-    ids=["no condition", "a job of its own", "always()", "a variable", "an output"],
+    ids=["no condition", "a job of its own", "always()", "a last job that says so itself", "a variable", "an output"],
 )
 def test_a_schedule_on_which_something_can_run_is_not(jobs: str, found: Callable) -> None:
     assert found({"ci.yml": HEAD + jobs}, RULE) == []

@@ -57,13 +57,14 @@ def test_what_is_asked_above_the_grant_is_found(found: Callable, texts: dict, li
         {"ci.yml": calls("permissions: write-all\n"), "called.yml": called("permissions: write-all\n")},
         {"ci.yml": calls("permissions: read-all\n"), "called.yml": called("permissions: read-all\n")},
         {"ci.yml": calls(READ), "called.yml": called()},
+        {"ci.yml": calls("permissions: read-all\n"), "called.yml": called("", "    permissions:\n      newest: read\n")},
         {"ci.yml": calls(READ), "called.yml": called("", "    permissions:\n      contents: none\n")},
         {"ci.yml": calls("permissions: {}\n"), "called.yml": called("", "    permissions: {}\n")},
         {"ci.yml": calls(READ, "", "none"), "called.yml": called("", OWN_WRITE)},
         {"ci.yml": calls("permissions: ${{ inputs.x }}\n"), "called.yml": called("", OWN_WRITE)},
     ],
     ids=[
-        *("repository-default", "less", "job-grants", "all-all", "read-read", "inherits", "asks-none", "nothing-nothing"),
+        *("repository-default", "less", "job-grants", "all-all", "read-read", "inherits", "of-all", "asks-none", "nothing-nothing"),
         *("calls-another", "no-level"),
     ],
 )  # fmt: skip

@@ -55,6 +55,8 @@ SILENT = {
     "a chain in a subshell": "(cd x && git checkout $REF && make)\necho done",
     "a chain whose status is asked": "set +e\ngit fetch && git checkout $REF && make\nrc=$?\nif [ $rc -ne 0 ]; then exit 1; fi",
     "words before an exit": 'echo "::error::no" && exit 1\nmake',
+    "another try": "for i in 1 2 3; do\n  git pull --rebase && git push && break\n  sleep 5\ndone",
+    "a flag": "git fetch origin x && git checkout x && there=1\necho $there",
     "small steps": "mkdir -p build && cd build\ncmake ..",
     "pipefail": "set -o pipefail\npytest | tee log",
     "all options": "set -euxo pipefail\npytest | tee log\necho done",
@@ -126,7 +128,7 @@ def test_a_script_of_the_repository(found: Callable) -> None:
 def test_the_place_and_the_words(found: Callable) -> None:
     (one,) = found(repository(ERRORS["a chain in the middle"]), RULE)
     assert (one.path, one.line, one.column) == (".github/workflows/ci.yml", 9, 11)
-    assert "`git fetch origin`" in one.message
+    assert "`git checkout $REF`" in one.message
     assert one.fix is not None
     assert [two.line for two in one.witnesses] == [10]
 

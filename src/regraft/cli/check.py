@@ -10,6 +10,7 @@ from regraft.cli import checked
 if TYPE_CHECKING:
     from regraft.flows.check import CheckResult
     from regraft.flows.ports import ProjectFiles
+    from regraft.flows.workflow_check import WorkflowCheck
 
 FORMATS = checked.FORMATS
 
@@ -22,6 +23,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="warn of patches that HEAD and this commit both add or change, each in its own way",
     )
+    parser.add_argument(
+        "--baseline", metavar="FILE", help="say nothing of the findings in workflows that this file has frozen"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -32,7 +36,34 @@ def run(args: argparse.Namespace) -> int:
     result = _with_images(check(project), project, Path(args.project))
     if args.beside:
         result = _beside(result, args.beside, project, Path(args.project))
-    return checked.hand_out(result, "check", args.format)
+    result, workflows = _with_workflows(result, Path(args.project), args.baseline)
+    if workflows is None:
+        return checked.hand_out(result, "check", args.format)
+    return checked.hand_out(result, "check", args.format, workflows.rules, workflows.texts)
+
+
+def _with_workflows(
+    result: "CheckResult", root: Path, baseline: str | None
+) -> "tuple[CheckResult, WorkflowCheck | None]":
+    """What `workflow check` finds too, where the project's own folder has workflows."""
+    from msgspec.structs import replace  # noqa: PLC0415 - `--help` pays for nothing
+
+    from regraft.cli.workflow_check import baseline_of  # noqa: PLC0415
+
+    frozen = baseline_of(baseline)
+    if not (root / ".github/workflows").is_dir():
+        return replace(result, looked_at={**result.looked_at, "workflows": 0}), None
+    from regraft.adapters.listed_project import ListedProject  # noqa: PLC0415 - only for a project that has workflows
+    from regraft.core.workflow_rules import RULES  # noqa: PLC0415
+    from regraft.flows.workflow_check import Asked, workflow_check  # noqa: PLC0415
+    from regraft.flows.workflow_load import load  # noqa: PLC0415
+
+    files = ListedProject(root, dict(os.environ))
+    asked = Asked(frozenset(one.name for one in RULES), baseline=frozen)
+    found = workflow_check(load(files, result.manifest), files, asked)
+    told = {name: count for name, count in found.looked_at.items() if name not in ("jobs", "actions", "rules")}
+    findings = (*result.findings, *found.findings)
+    return replace(result, findings=findings, looked_at={**result.looked_at, **told}), found
 
 
 def _beside(result: "CheckResult", revisions: list[str], project: "ProjectFiles", root: Path) -> "CheckResult":

@@ -13,7 +13,7 @@ from regraft import __version__
 COMMANDS = {
     "demo": "the whole story on throw-away repositories; no network, no container engine",
     "init": "propose regraft.toml from the Dockerfiles, workflows and patches that are here",
-    "check": "what can be judged offline: manifest, patch files, locks, baselines",
+    "check": "what can be judged offline: manifest, patch files, locks, baselines, images, workflows",
     "schema": "the JSON schema of the manifest",
     "plan": "directives and inputs -> a plan per image, and the gate's outputs",
     "apply": "make the image match the plan, or change nothing",
@@ -58,7 +58,7 @@ def _main(argv: list[str] | None) -> int:
     if words in (["--version"], ["-V"]):
         return _say(f"regraft {__version__}\n")
     if words in ([], ["--help"], ["-h"], ["help"]):
-        code = _say(_USAGE + "".join(f"  {name:<15}{line}\n" for name, line in COMMANDS.items()))
+        code = _say(_USAGE + "".join(f"  {name:<16}{line}\n" for name, line in COMMANDS.items()))
         return code if words else 2
     import gc  # noqa: PLC0415
 

@@ -45,13 +45,14 @@ def run(args: argparse.Namespace) -> int:
     if not graph.repository.workflows:
         hint = "name the top of a repository that has workflows"
         raise InputError("no-workflows", "there is no workflow below .github/workflows", where=str(root), hint=hint)
-    asked = flow.Asked(rules, within, _zizmor(args.zizmor), _baseline(args.baseline))
+    asked = flow.Asked(rules, within, _zizmor(args.zizmor), baseline_of(args.baseline))
     result = flow.workflow_check(graph, project, asked)
     if args.freeze is not None:
         from regraft.adapters import files  # noqa: PLC0415 - only who freezes writes
 
         files.write(Path(args.freeze), result.baseline)
-        print(f"froze {len(result.findings)} findings in {args.freeze}", file=sys.stderr)
+        count = len(result.findings) + result.looked_at.get("frozen", 0)
+        print(f"froze {count} findings in {args.freeze}", file=sys.stderr)
         return 0
     return checked.hand_out(result, "workflow check", args.format, result.rules, result.texts)
 
@@ -123,7 +124,8 @@ def _zizmor(name: str | None) -> "tuple[Finding, ...]":
     return read_zizmor(files.read(Path(name), _READ), name)
 
 
-def _baseline(name: str | None) -> "FindingBaseline | None":
+def baseline_of(name: str | None) -> "FindingBaseline | None":
+    """What a file has frozen. Raises InputError and OutsideError."""
     if name is None:
         return None
     from regraft.adapters import files  # noqa: PLC0415

@@ -133,6 +133,24 @@ def script_path(words: Sequence[Word]) -> str | None:
     return words[0].text if "/" in words[0].text else None
 
 
+def named_ref(command: Command) -> Literal["", "literal", "given"]:
+    """Whether it checks out a ref: one that is given, or one that is written there."""
+    words = stripped(command)
+    if not words or words[0].text != "git":
+        return ""
+    rest = list(words[1:])
+    while rest and rest[0].text.startswith("-"):
+        del rest[: 2 if rest[0].text in ("-C", "-c") else 1]
+    if not rest or rest[0].text not in ("checkout", "switch"):
+        return ""
+    options = [one for one in rest[1:] if one.text.startswith("-")]
+    names = [one for one in rest[1:] if not one.text.startswith("-")]
+    new = any(one.text in ("-b", "-B", "-c", "-C", "--orphan", "--", "-p", "--ours", "--theirs") for one in options)
+    if new or len(names) != 1 or names[0].text in (".", "HEAD"):
+        return ""
+    return "literal" if names[0].plain else "given"
+
+
 def is_python(name: str) -> bool:
     return _PYTHON.fullmatch(name.rpartition("/")[2]) is not None
 

@@ -58,8 +58,7 @@ def command_texts(text: bytes, without: Sequence[Span] = ()) -> list[bytes] | No
     root = syntax_tree(text)
     if root is None:
         return None
-    starts = [span.start for span in without]
-    found, waiting = [], [root]
+    found, waiting, starts = [], [root], [span.start for span in without]
     while waiting:
         node = waiting.pop()
         if node.type in _SIMPLE:

@@ -17,12 +17,13 @@ _ASKED = regex(
     rb"(?:\[\[?\s+|\btest\s+|\s)(?:!\s+)?-[nzv]\s+[\"']?\$?\{?([A-Za-z_][A-Za-z0-9_]*)"
     rb"|\[\[?\s+(?:!\s+)?[\"']?\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?[\"']?\s+\]|\$\{([A-Za-z_][A-Za-z0-9_]*):?[-+=?]"
 )
+_COMPUTED = regex(rb"\b(?:export|declare|typeset|readonly|printf\s+-v)\s+(?:-\w+\s+)*[\"']?[$`]")
 
 
 class Variables(Struct, frozen=True):
     """`reads`: (name, byte) in order. `sets`: names that the script gives a value, or asks for one.
 
-    `sources`: what it reads as a script of its own, as written. `open`: it may set anything (`eval`).
+    `sources`: what it reads as a script of its own, as written. `open`: it may set anything (`eval`, `export $(…)`).
     """
 
     reads: tuple[tuple[str, int], ...]
@@ -49,7 +50,7 @@ def variables(root: Any, data: bytes) -> Variables:
         elif parent.type != "expansion":
             sets.add(name)
     sources: list[str] = []
-    is_open = False
+    is_open = _COMPUTED.search(data) is not None
     for node in found.get("command", []):
         name = node.text.decode("utf-8", "replace")
         if name not in _SETTERS:

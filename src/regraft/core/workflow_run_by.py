@@ -13,10 +13,13 @@ from regraft.core.workflow_values import Action, Job, Step, Workflow
 
 DEEPEST = 4  # files that name each other
 MOST = 40  # files of one step
+COMMON = 50  # files of one name, above which the name says nothing
 LARGEST = 256 * 1024  # bytes of a program that is looked at
 
 _WORD = regex(r"[A-Za-z0-9_@+.-]+(?:/[A-Za-z0-9_@+.-]+)*")
-_MODULE = regex(r"(?m)(?:-m|^\s*from|^\s*import)\s+([A-Za-z_][\w.]*)")
+_MODULE = regex(r"(?m)(?:-m|^[ \t]*from|^[ \t]*import)[ \t]+([A-Za-z_][\w.]*)")
+_EXPRESSION = regex(r"\$\{\{[^}]*\}\}")
+_PAYLOAD = regex(r"context\.payload(?!\w)(?!\??\.(?!inputs)\w)|getPayload")
 _NODE = (".js", ".mjs", ".cjs", ".ts")
 _KINDS = (".sh", ".bash", ".py", *_NODE, ".rb", ".pl", ".ps1", ".mk", "")
 _TARGETS = {"make": ("Makefile", "makefile", "GNUmakefile"), "just": ("justfile",), "npm": ("package.json",)}
@@ -69,13 +72,16 @@ def steps_of(file: Workflow | Action) -> Iterator[Step]:
         yield from job.steps
 
 
-def reads_event_file(graph: Graph, path: str) -> bool:
-    """Whether something that a file runs may read the event itself: `$GITHUB_EVENT_PATH`, `context.payload`."""
+def reads_event_inputs(graph: Graph, path: str) -> bool:
+    """Whether something that a file runs may read the event's inputs itself: `$GITHUB_EVENT_PATH`, `context.payload`."""
     key = ("reads event", path)
     found = graph.memo.get(key)
     if found is None:
         steps = [step for file in run_by(graph, path) for step in steps_of(file)]
-        found = graph.memo[key] = any(map(_names_event, _texts(graph, steps)))
+        texts = [_EXPRESSION.sub("", text) for text in _texts(graph, steps)]
+        named = any("GITHUB_EVENT_PATH" in text or "eventPath" in text for text in texts)
+        asked = any("inputs" in text for text in texts)
+        found = graph.memo[key] = (named and asked) or any(_PAYLOAD.search(text) for text in texts)
     return bool(found)
 
 
@@ -89,10 +95,6 @@ def _texts(graph: Graph, steps: Sequence[Step]) -> Iterator[str]:
         main = action.data.get("runs", "main") if action is not None else None
         if action is not None and main is not None:
             yield from (program_text(graph, path) for path in _below(graph, action.folder))
-
-
-def _names_event(text: str) -> bool:
-    return "GITHUB_EVENT_PATH" in text or "context.payload" in text or "eventPath" in text
 
 
 def _below(graph: Graph, folder: str) -> list[str]:
@@ -123,23 +125,26 @@ def _named(graph: Graph, text: str) -> tuple[str, ...]:
     """The programs whose names stand in a text: with their folders as far as they are written."""
     if not text:
         return ()
-    index = _index(graph)
     found: dict[str, None] = {}
     for word in dict.fromkeys(_WORD.findall(text)):
         tail = word.rpartition("/")[2]
-        named = _TARGETS.get(tail, (tail,))
-        for name in named:
-            written = word.removeprefix("./").lstrip("./") if name == tail else name
-            for path in index.get(name, ()):
-                if path == written or path.endswith(f"/{written}"):
-                    found[path] = None
+        if tail in _TARGETS:
+            found.update(dict.fromkeys(path for name in _TARGETS[tail] for path in _ending(graph, name)))
+        elif "." in tail or "/" in word:
+            found.update(dict.fromkeys(_ending(graph, word.lstrip("./"))))
     for module in dict.fromkeys(_MODULE.findall(text)):
         inside = module.replace(".", "/")
         for written in (f"{inside}.py", f"{inside}/__main__.py", f"{inside}/__init__.py"):
-            for path in index.get(posixpath.basename(written), ()):
-                if path == written or path.endswith(f"/{written}"):
-                    found[path] = None
+            found.update(dict.fromkeys(_ending(graph, written)))
     return tuple(found)[:MOST]
+
+
+def _ending(graph: Graph, written: str) -> list[str]:
+    """The programs whose paths end so; of a name that very many have, only the one at this very path."""
+    paths = _index(graph).get(written.rpartition("/")[2], [])
+    if len(paths) > COMMON:
+        return [written] if written in graph.repository.tracked else []
+    return [path for path in paths if path == written or path.endswith(f"/{written}")]
 
 
 def _index(graph: Graph) -> Mapping[str, list[str]]:

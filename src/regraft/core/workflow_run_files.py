@@ -25,6 +25,7 @@ _OWN_REF = regex(
     r"\$\{\{\s*(?:github\.(?:sha|ref|ref_name|head_ref|event\.(?:pull_request|workflow_run)\.\S+)|inputs\.\S+)\s*\}\}"
     r"|refs/pull/\$\{\{.*|main|master"
 )
+_MAY_RUN = regex(rb"\./|\.sh\b|\.bash\b|\.py\b|\bsource\s|(?m:^\s*\.\s)|\s-m\s|\b(?:bash|sh)\s")
 _WORKSPACE = regex(r"\$\{\{\s*github\.workspace\s*\}\}")
 
 Kind = Literal["program", "shell", "python", "module", "source"]
@@ -108,13 +109,27 @@ def working_folder(value: Value) -> str:
 
 
 def walked(graph: Graph, script: Script) -> tuple[Seen, ...]:
-    """The commands of a step's script, in their order, each with the folder in which it runs."""
+    """The commands of a step's script, in their order, each with the folder in which it runs. Literal `env` is known."""
 
     def go() -> tuple[Seen, ...]:
-        known = Scope({}, {"GITHUB_WORKSPACE": WORKSPACE, "PWD": None}, open=True)
+        known = Scope({}, {"GITHUB_WORKSPACE": WORKSPACE, "PWD": None, **_literals(graph, script)}, open=True)
         return tuple(walk(script.block, folder_of(graph, script), known))
 
     found: tuple[Seen, ...] = kept(graph, ("walked", script), go)
+    return found
+
+
+def _literals(graph: Graph, script: Script) -> dict[str, str | None]:
+    workflow = graph.repository.workflows.get(script.path)
+    found: dict[str, str | None] = {}
+    for values in (
+        workflow.env if workflow is not None else {},
+        script.job.env if script.job is not None else {},
+        script.step.env if script.step is not None else {},
+    ):
+        for name, value in values.items():
+            text = _WORKSPACE.sub(WORKSPACE, value.text.value)
+            found[name] = None if "${{" in text or "$" in text else text
     return found
 
 
@@ -153,7 +168,7 @@ def run_files(graph: Graph) -> tuple[tuple[Script, Script, Ran], ...]:
 
 
 def _ran(graph: Graph, script: Script) -> Iterator[Ran]:
-    if b"/" not in script.data and b"." not in script.data and b" -m " not in script.data:
+    if _MAY_RUN.search(script.data) is None:
         return
     here = layout(script.job, script.step)
     for seen in walked(graph, script):

@@ -76,8 +76,9 @@ def workflow_check(graph: Graph, files: ListedFiles, asked: Asked) -> WorkflowCh
 
 def reached(graph: Graph, findings: Iterable[Finding]) -> Iterator[Finding]:
     """What another tool found, with the events and callers that reach its place."""
+    known = [*graph.repository.workflows, *(one.path for one in graph.repository.actions.values())]
     for one in findings:
-        path = next((path for path in graph.repository.workflows if f"/{one.path}".endswith(f"/{path}")), None)
+        path = max((path for path in known if f"/{one.path}".endswith(f"/{path}")), key=len, default=None)
         yield one if path is None else _reached(graph, replace(one, path=path))
 
 
@@ -109,7 +110,8 @@ def _placed(finding: Finding, files: ListedFiles) -> Finding:
 def _reached(graph: Graph, finding: Finding) -> Finding:
     """With who reaches it; what nothing reaches is a note."""
     scopes = tuple(reaching(graph, finding.path))
-    if not scopes and not graph.is_crowded(finding.path):
+    is_known = not graph.is_crowded(finding.path) and not graph.may_be_called_elsewhere(finding.path)
+    if not scopes and is_known:
         message = f"{finding.message} (no event and no caller starts this file)"
         return replace(finding, severity="note", message=message)
     known = [one for scope in scopes for one in scope.witnesses()]

@@ -4,17 +4,18 @@ from collections.abc import Iterator
 
 from regraft.core.findings import Finding, Witness
 from regraft.core.patterns import regex
-from regraft.core.shell_variables import variables
+from regraft.core.shell_variables import Variables, variables
 from regraft.core.spelling import distance
 from regraft.core.workflow_environment import Environment, environment, is_known, sourced, written_names
 from regraft.core.workflow_graph import Graph
 from regraft.core.workflow_rule import Rule
-from regraft.core.workflow_scripts import Script, scripts
+from regraft.core.workflow_scripts import Script, kept, scripts
 from regraft.core.workflow_values import Place
 
 NAME = "env-unset"
 
 _GUARD = regex(rb"(?m)^\s*set \+[a-z]*u|\bset -a\b|\bset -o allexport\b")
+_READ = regex(rb"\$\{?([A-Za-z_][A-Za-z0-9_]*)")
 _DIGITS = regex(r"[0-9]")
 
 
@@ -27,13 +28,19 @@ def find(graph: Graph) -> Iterator[Finding]:
 def _of(graph: Graph, script: Script) -> Iterator[Finding]:
     if _GUARD.search(script.data):
         return
-    own = variables(script.root, script.data)
+    assert script.job is not None  # `find` has looked
+    assert script.step is not None  # likewise
+    workflow = graph.repository.workflows[script.path]
+    given = (workflow.env, script.job.env, script.step.env)
+    if all(
+        is_known(name) or any(name in one for one in given)
+        for name in map(bytes.decode, set(_READ.findall(script.data)))
+    ):
+        return
+    own: Variables = kept(graph, ("variables", script.data), lambda: variables(script.root, script.data))
     names = [(name, at) for name, at in own.reads if name not in own.sets and not is_known(name)]
     if not names:
         return
-    workflow = graph.repository.workflows[script.path]
-    assert script.job is not None  # `find` has looked
-    assert script.step is not None  # likewise
     around = environment(graph, workflow, script.job, script.step)
     names = [one for one in names if one[0] not in around.names]
     if not names:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from regraft.core.expression_tree import Call, Constant, Context, Expression, parts
+from regraft.core.expression_tree import Call, Compare, Constant, Context, Expression, parts
 from regraft.core.findings import Finding, Severity
 from regraft.core.workflow_graph import Graph
 from regraft.core.workflow_judge import constant
@@ -22,7 +22,7 @@ def find(graph: Graph) -> Iterator[Finding]:
         if judged.value is not True:
             continue
         place = condition.text.place
-        severity: Severity = "warning" if _asks_inputs(condition.expression) else "note"
+        severity: Severity = "warning" if _is_suspect(condition.expression) else "note"
         message = "this `if` is true in every way in which the file is started: it keeps nothing out"
         fix = "compare with what can really come (a text is true unless it is empty), or take the condition out"
         yield Finding(NAME, severity, message, place.path, place.line, place.column, "high", judged.witnesses, fix)
@@ -37,10 +37,17 @@ def _asks(tree: Expression) -> bool:
     return any(_asks(one) for one in parts(tree))
 
 
-def _asks_inputs(tree: Expression) -> bool:
+def _is_suspect(tree: Expression) -> bool:
+    """Whether it looks at what a run brings, or takes an input for true or false. To compare an input is a file's own
+    generality: its callers of today need not be all.
+    """
     if isinstance(tree, Context):
         return tree.name in ("inputs", "needs", "env", "steps")
-    return any(_asks_inputs(one) for one in parts(tree))
+    return any(_is_suspect(one) for one in parts(tree) if not (isinstance(tree, Compare | Call) and _only_inputs(one)))
+
+
+def _only_inputs(tree: Expression) -> bool:
+    return tree.name == "inputs" if isinstance(tree, Context) else all(map(_only_inputs, parts(tree)))
 
 
 RULE = Rule(NAME, "a job or step whose `if` is true whatever comes", find)

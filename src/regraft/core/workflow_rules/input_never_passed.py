@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from regraft.core.expression_tree import Call, Compare, Expression, Logic, Not, parts
 from regraft.core.findings import Finding, Severity, Witness
-from regraft.core.workflow_graph import CALL, Graph
+from regraft.core.workflow_graph import CALL, Graph, Site
 from regraft.core.workflow_inputs import find as named
+from regraft.core.workflow_judge import constant
 from regraft.core.workflow_rule import Rule
 from regraft.core.workflow_uses import Use, holds, uses
 from regraft.core.workflow_values import Declared
@@ -13,6 +14,8 @@ from regraft.core.workflow_values import Declared
 NAME = "input-never-passed"
 
 MOST = 12  # witnesses
+
+_TESTS = frozenset({"contains", "startswith", "endswith", "case"})
 
 
 def find(graph: Graph) -> Iterator[Finding]:
@@ -32,7 +35,7 @@ def find(graph: Graph) -> Iterator[Finding]:
             read = [
                 one for one in uses(graph, workflow.path).of("inputs") if one.reads("inputs", declared.name.lower())
             ]
-            if read:
+            if read and not any(_is_shut(graph, one) for one in read):
                 yield _finding(graph, declared, read)
 
 
@@ -56,18 +59,24 @@ def _finding(graph: Graph, declared: Declared, read: list[Use]) -> Finding:
     return Finding(NAME, severity, message, at.path, at.line, at.column, "medium", tuple(witnesses), fix)
 
 
+def _is_shut(graph: Graph, use: Use) -> bool:
+    """Whether it holds a gate shut for ever, which is said where the gate stands."""
+    if use.keys[-1] != "if" or use.job is None:
+        return False
+    return constant(graph, Site(use.text.place.path, use.job, use.step)).value is False
+
+
 def _decides(use: Use) -> bool:
     """Whether something else happens by it: an `if`, or a comparison in a value."""
     return use.keys[-1] == "if" or _asks(use.tree, use.node)
 
 
 def _asks(tree: Expression, node: Expression) -> bool:
-    if tree is node:
-        return False
-    if isinstance(tree, Compare | Not | Logic) or (
-        isinstance(tree, Call) and tree.function in ("contains", "startswith")
-    ):
-        return any(holds(one, node) for one in parts(tree))
+    """Whether a comparison or a condition holds it; `x || 'default'` alone is none."""
+    if isinstance(tree, Compare | Not) or (isinstance(tree, Call) and tree.function in _TESTS):
+        return holds(tree, node)
+    if isinstance(tree, Logic) and tree.operator == "&&" and any(holds(one, node) for one in tree.items[:-1]):
+        return True
     return any(_asks(one, node) for one in parts(tree))
 
 

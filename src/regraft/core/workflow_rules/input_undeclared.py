@@ -20,17 +20,22 @@ DISPATCH = "workflow_dispatch"
 def find(graph: Graph) -> Iterator[Finding]:
     for file in files(graph):
         table = ACTION if isinstance(file, Action) else WORKFLOW
-        read = [one for one in uses(graph, file.path).all if allowed(one.keys, table) is not None]
-        own = [one for one in read if one.path[0] == "inputs" and len(one.path) > 1]
+        read = [one for one in uses(graph, file.path).all if _is_input(one) and allowed(one.keys, table) is not None]
+        own = [one for one in read if one.path[0] == "inputs"]
         known = _declared(graph, file)
         for some in _by_name(own, 1):
             if named(known, some[0].names[1]) is None:
                 yield _finding(graph, some, some[0].names[1], known, file)
-        typed = [one for one in read if one.path[:3] == ("github", "event", "inputs") and len(one.path) > 3]
+        typed = [one for one in read if one.path[0] == "github"]
         entered = _typed(graph, file) if typed else None
         for some in _by_name(typed, 3):
             if entered is not None and named(entered, some[0].names[3]) is None:
                 yield _finding(graph, some, some[0].names[3], entered, None)
+
+
+def _is_input(use: Use) -> bool:
+    path = use.path
+    return (path[0] == "inputs" and len(path) > 1) or (path[:3] == ("github", "event", "inputs") and len(path) > 3)
 
 
 def _finding(

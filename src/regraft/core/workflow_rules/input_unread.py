@@ -7,7 +7,7 @@ from regraft.core.patterns import regex
 from regraft.core.workflow_graph import CALL, Graph
 from regraft.core.workflow_inputs import find as named
 from regraft.core.workflow_rule import Rule
-from regraft.core.workflow_run_by import reads_event_file, run_by
+from regraft.core.workflow_run_by import reads_event_inputs, run_by
 from regraft.core.workflow_uses import uses
 from regraft.core.workflow_values import Data, Declared, Event, Workflow
 from regraft.core.workflow_yaml import text
@@ -16,7 +16,9 @@ NAME = "input-unread"
 
 DISPATCH = "workflow_dispatch"
 
-_FOR_PEOPLE = regex(r"(?i)(?:.*[-_])?(?:reason|comments?|notes?|description|message|why|confirm(?:ation)?)(?:[-_].*)?")
+_FOR_PEOPLE = regex(
+    r"(?i)(?:.*[-_])?(?:reason|comments?|notes?|description|message|why|remind(?:er)?|acknowledge(?:ment)?|confirm(?:ation)?)(?:[-_].*)?"
+)
 _GIVEN_UP = regex(r"(?i)deprecated|unused|no longer|not used|ignored|does nothing|obsolete")
 
 
@@ -74,7 +76,7 @@ def _unread(graph: Graph, workflow: Workflow, event: Event) -> Iterator[Declared
         return
     if event.name == DISPATCH or DISPATCH in workflow.events:
         reached = [uses(graph, one.path) for one in run_by(graph, workflow.path)]
-        if any(one.unread is not None for one in reached) or reads_event_file(graph, workflow.path):
+        if any(one.unread is not None for one in reached) or reads_event_inputs(graph, workflow.path):
             return
         left = [one for one in left if not any(use.read(*_typed(one)) for use in reached)]
     yield from left

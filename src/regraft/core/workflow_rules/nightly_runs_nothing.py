@@ -1,10 +1,11 @@
-"""A schedule that starts a run in which nothing runs, or none of the jobs that run elsewhere: green every night."""
+"""A schedule that starts a run in which nothing runs, or only gates before jobs that are skipped: green every night."""
 
 from collections.abc import Iterator, Sequence
 
 from regraft.core.findings import Finding, Witness
+from regraft.core.workflow_conditions import condition_tree
 from regraft.core.workflow_graph import Graph, Scope, Site
-from regraft.core.workflow_judge import can_run
+from regraft.core.workflow_judge import can_run, holds
 from regraft.core.workflow_rule import Rule
 from regraft.core.workflow_values import Job, Workflow
 
@@ -20,7 +21,7 @@ def find(graph: Graph) -> Iterator[Finding]:
         skipped = [one for one in jobs if can_run(graph, Site(workflow.path, one), scope) is False]
         if len(skipped) == len(jobs):
             yield _nothing(workflow, scope, skipped)
-        elif missed := _missed(graph, workflow, jobs, skipped):
+        elif missed := _missed(graph, workflow, scope, skipped):
             yield _no_work(workflow, scope, missed)
 
 
@@ -35,13 +36,16 @@ def _nothing(workflow: Workflow, scope: Scope, skipped: Sequence[Job]) -> Findin
     return Finding(NAME, "error", message, place.path, place.line, place.column, "high", _why(workflow, skipped), fix)
 
 
-def _missed(graph: Graph, workflow: Workflow, jobs: Sequence[Job], skipped: Sequence[Job]) -> list[Job]:
-    """What all else leads to is skipped: the jobs that nothing waits for, where only gates before them run."""
-    last = [one for one in jobs if not graph.dependents(workflow.path, one)]
-    run = [one for one in jobs if one not in skipped]
-    if any(one in run for one in last):
+def _missed(graph: Graph, workflow: Workflow, scope: Scope, skipped: Sequence[Job]) -> list[Job]:
+    """The jobs that all else leads to, where none of them runs, and that by no condition of their own."""
+    last = [one for one in workflow.jobs.values() if not graph.dependents(workflow.path, one)]
+    if any(one not in skipped for one in last):
         return []
-    return [one for one in last if one in skipped]
+    return [one for one in last if not _says_no(graph, Site(workflow.path, one), scope)]
+
+
+def _says_no(graph: Graph, site: Site, scope: Scope) -> bool:
+    return site.condition is not None and holds(graph, site, condition_tree(site.condition), scope).value is False
 
 
 def _no_work(workflow: Workflow, scope: Scope, missed: Sequence[Job]) -> Finding:

@@ -24,6 +24,7 @@ _SCOPES = (
     *("issues", "models", "packages", "pages", "pull-requests", "repository-projects", "security-events", "statuses"),
     "workflows",
 )
+_OTHERS = "*"  # scopes that GitHub has added since
 _ONLY_WRITE = frozenset({"id-token", "workflows"})
 
 
@@ -83,8 +84,8 @@ def _asks(graph: Graph, called: Workflow, granted: Granted, above: tuple[str, ..
 
 def _above(asked: Granted, place: Place, granted: Granted) -> Iterator[_Ask]:
     for scope, level in asked.items():
-        allowed = granted.get(scope, "none")
-        if _LEVELS[level] > _LEVELS[allowed] and not (scope in _ONLY_WRITE and level == "read"):
+        allowed = granted.get(scope, granted.get(_OTHERS, "none"))
+        if scope != _OTHERS and _LEVELS[level] > _LEVELS[allowed] and not (scope in _ONLY_WRITE and level == "read"):
             yield _Ask(place, scope, level, allowed)
 
 
@@ -103,9 +104,9 @@ def _stated(owner: Data) -> tuple[Granted, Place] | None:
         return (found, place) if all(level in _LEVELS for level in found.values()) else None
     word = getattr(data.value, "value", None)
     if word == "write-all":
-        return {scope: "read" if scope == "models" else "write" for scope in _SCOPES}, place
+        return {_OTHERS: "write", **{scope: "read" if scope == "models" else "write" for scope in _SCOPES}}, place
     if word == "read-all":
-        return {scope: "none" if scope in _ONLY_WRITE else "read" for scope in _SCOPES}, place
+        return {_OTHERS: "read", **{scope: "none" if scope in _ONLY_WRITE else "read" for scope in _SCOPES}}, place
     return None
 
 

@@ -5,12 +5,11 @@ options that are in force. What somebody seems to have meant is left alone: prob
 """
 
 from collections.abc import Iterator
-from typing import Literal
 
 from regraft.core.findings import Confidence, Finding, Severity, Witness
 from regraft.core.patterns import regex
 from regraft.core.shell_failure import Shell, outcome
-from regraft.core.shell_kinds import is_build, kind, script_path, stripped
+from regraft.core.shell_kinds import is_build, kind, named_ref, script_path, stripped
 from regraft.core.shell_places import Around, At, asks_for, commands_at, in_background, is_asked
 from regraft.core.shell_values import (
     Block,
@@ -18,7 +17,6 @@ from regraft.core.shell_values import (
     Command,
     Group,
     Negated,
-    Nested,
     Node,
     Pipeline,
     commands_of,
@@ -27,7 +25,7 @@ from regraft.core.shell_values import (
 from regraft.core.workflow_graph import Graph
 from regraft.core.workflow_rule import Rule
 from regraft.core.workflow_run_files import run_files
-from regraft.core.workflow_scripts import Script, job_scripts, scripts
+from regraft.core.workflow_scripts import Script, job_scripts, kept, scripts
 
 NAME = "swallowed-failure"
 
@@ -39,6 +37,7 @@ _WORDS_ONLY = frozenset({"echo", "printf", "true", ":"})
 _LOOKS = frozenset({"grep", "egrep", "rg", "awk", "python", "python3", "jq", "test", "[", "[[", "perl", "node"})
 _ASKS = regex(r"(?:\$\(|`)\s*(git ls-remote|git fetch|curl|wget|gh)\b")
 _HANDED_ON = regex(r"\$\{?GITHUB_(?:OUTPUT|ENV)\b")
+_DECIDES = frozenset({"break", "continue", "exit", "return"})
 _ASSIGNS = frozenset({"export", "local", "declare", "readonly", "typeset"})
 
 
@@ -58,21 +57,34 @@ class _Judge:
         self.said: set[int] = set()
 
     def findings(self) -> Iterator[Finding]:
-        if _OFF.search(self.script.data):
+        data = self.script.data
+        if (
+            self.script.shell.errexit
+            and b"&&" not in data
+            and b"|" not in data
+            and b"$(" not in data
+            and b"`" not in data
+        ):
             return
-        places = [one for one in commands_at(self.script.block) if not in_background(one)]
+        if _OFF.search(data):
+            return
+        places = kept(self.graph, ("places", id(self.script.block)), self._places)
         for one in places:
             yield from self._asked(one)
             yield from self._patch(one)
         for one in places:
             yield from self._swallowed(one)
 
+    def _places(self) -> list[At]:
+        return [one for one in commands_at(self.script.block) if not in_background(one)]
+
     def _swallowed(self, at: At) -> Iterator[Finding]:
         pipe, chain = at.nearest(Pipeline), at.nearest(Chain)
         in_pipe = isinstance(pipe, Around) and pipe.part < len(inside(pipe.node)) - 1
         in_chain = chain is not None and chain.part < len(inside(chain.node)) - 1
-        in_function = any(isinstance(one.node, Nested) and one.node.kind == "function" for one in at.above)
-        if not (in_pipe or in_chain or in_function or not self.script.shell.errexit) or is_asked(at):
+        if not (in_pipe or in_chain or not self.script.shell.errexit) or is_asked(at):
+            return
+        if in_chain and not in_pipe and chain is not None and self._is_meant(chain.node):
             return
         found = kind(at.command)
         if found in ("probe", "harmless") or not self._goes_on(at.command, self.script.shell):
@@ -85,7 +97,19 @@ class _Judge:
             yield from self._shell(at)
 
     def _goes_on(self, command: Command, shell: Shell) -> bool:
-        return outcome(self.script.block, [command], shell)[0] == "goes-on"
+        block = self.script.block
+        key = ("outcome", id(block), id(command), shell.errexit, shell.pipefail)
+        found: str = kept(self.graph, key, lambda: outcome(block, [command], shell)[0])
+        return found == "goes-on"
+
+    def _is_meant(self, chain: Node) -> bool:
+        """Whether a chain begins with a probe, is no plain one of `&&`, or was spoken of."""
+        is_plain = isinstance(chain, Chain) and all(one.text == "&&" for one in chain.operators)
+        if id(chain) in self.said or not isinstance(chain, Chain) or not is_plain:
+            return True
+        last = chain.items[-1]
+        decides = isinstance(last, Command) and (not last.words or last.name in _DECIDES)
+        return decides or _begins_with_probe(chain)
 
     def _pipe(self, at: At, pipe: Around) -> Iterator[Finding]:
         items = inside(pipe.node)
@@ -111,7 +135,7 @@ class _Judge:
     def _chain(self, at: At, chain: Around) -> Iterator[Finding]:
         node = chain.node
         assert isinstance(node, Chain)  # that is what was looked for
-        if id(node) in self.said or _begins_with_probe(node) or not all(one.text == "&&" for one in node.operators):
+        if self._is_meant(node):
             return
         members = [one for item in node.items[:-1] for one in _firsts(item)]
         kinds = [kind(one) for one in members]
@@ -130,7 +154,10 @@ class _Judge:
         ]
         if not grave and not mild:
             return
-        one = (grave or mild)[0]
+        found = grave or mild
+        one = next(
+            (two for two in found if not all(word.plain for word in two.words)), found[0]
+        )  # what is given may be wrong
         message = f"`{self._text(one)}` can fail and {self.script.label} goes on: `-e` does not look at what stands left of `&&`"
         fix = "write each command on a line of its own, or end the chain with `|| exit 1`"
         yield self._finding(node, "error" if grave else "warning", message, fix, self._next(at, node))
@@ -159,7 +186,7 @@ class _Judge:
         if falls is None or _begins_with_probe(node) or at.above[-1].node is not node:
             return
         what = kind(at.command)
-        named = _named_ref(at.command)
+        named = named_ref(at.command)
         if what != "apply" and not named:
             return
         rest = [one for item in node.items[falls + 1 :] for one in commands_of(item)]
@@ -302,24 +329,6 @@ def _passes_on(node: Node) -> bool:
     return name in _PASSES_ON or (
         name == "grep" and any(one.text.startswith("-") and "v" in one.text for one in words[1:3])
     )
-
-
-def _named_ref(command: Command) -> Literal["", "literal", "given"]:
-    """Whether it checks out a ref: one that is given, or one that is written there."""
-    words = stripped(command)
-    if not words or words[0].text != "git":
-        return ""
-    rest = list(words[1:])
-    while rest and rest[0].text.startswith("-"):
-        del rest[: 2 if rest[0].text in ("-C", "-c") else 1]
-    if not rest or rest[0].text not in ("checkout", "switch"):
-        return ""
-    options = [one for one in rest[1:] if one.text.startswith("-")]
-    names = [one for one in rest[1:] if not one.text.startswith("-")]
-    new = any(one.text in ("-b", "-B", "-c", "-C", "--orphan", "--", "-p", "--ours", "--theirs") for one in options)
-    if new or len(names) != 1 or names[0].text in (".", "HEAD"):
-        return ""
-    return "literal" if names[0].plain else "given"
 
 
 RULE = Rule(NAME, "a command of a script whose failure does not fail the step", find)

@@ -1,0 +1,316 @@
+"""A file that a workflow names and the repository does not have."""
+
+import posixpath
+from collections.abc import Iterator
+from typing import Literal
+
+from regraft.core.findings import Finding, Severity
+from regraft.core.patterns import regex
+from regraft.core.shell_kinds import stripped
+from regraft.core.shell_places import commands_at, is_asked
+from regraft.core.shell_values import Command
+from regraft.core.shell_walk import Seen
+from regraft.core.spelling import nearest
+from regraft.core.workflow_graph import Graph
+from regraft.core.workflow_paths import path_pattern
+from regraft.core.workflow_rule import Rule
+from regraft.core.workflow_run_files import WORKSPACE, Layout, Ran, layout, ran, walked, working_folder, written
+from regraft.core.workflow_scripts import Script, kept, lines_of, scripts
+from regraft.core.workflow_values import Data, Job, Place, Step, Text, Workflow
+
+NAME = "missing-file"
+
+_SUFFIXES = (".sh", ".bash", ".py", ".js", ".mjs", ".rb", ".pl")
+_MOVES = frozenset({"checkout", "switch", "reset", "pull", "merge", "apply", "am", "stash", "cherry-pick", "worktree"})
+_UNPACKS = ("actions/download-artifact", "actions/cache", "dawidd6/action-download-artifact")
+_FILTERED = ("push", "pull_request", "pull_request_target")
+_HASH = regex(r"hashFiles\(([^()]*)\)")
+_LITERALS = regex(r"\s*'(?:[^']|'')*'\s*(?:,\s*'(?:[^']|'')*'\s*)*")
+_LITERAL = regex(r"'((?:[^']|'')*)'")
+_FOREIGN = regex(r"\s*repository:\s*(?!\$\{\{\s*github\.repository\s*\}\})\S")
+_SPECIAL = regex(r"[*?+\[\]!]")
+_MODULE_PATH = regex(r"(?m)^\s*path\s*=\s*(.+?)\s*$")
+
+
+def find(graph: Graph) -> Iterator[Finding]:
+    here = _Tracked(graph)
+    for script in scripts(graph):
+        yield from _of_script(graph, here, script)
+    for workflow in graph.repository.workflows.values():
+        yield from _filters(here, workflow)
+        yield from _keys(graph, here, workflow)
+        for job in workflow.jobs.values():
+            yield from _used(graph, here, job)
+
+
+class _Tracked:
+    """The files of the repository, and what lies between them."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.files = graph.repository.tracked
+        modules = (graph.repository.read(".gitmodules") or b"").decode("utf-8", "replace")
+        self.modules = frozenset(_MODULE_PATH.findall(modules))
+        self.ignored = (graph.repository.read(".gitignore") or b"").decode("utf-8", "replace").split("\n")
+        self._graph = graph
+
+    @property
+    def folders(self) -> frozenset[str]:
+        def find() -> frozenset[str]:
+            found: set[str] = {""}
+            for path in self.files:
+                folder = posixpath.dirname(path)
+                while folder not in found:
+                    found.add(folder)
+                    folder = posixpath.dirname(folder)
+            return frozenset(found)
+
+        found: frozenset[str] = kept(self._graph, "folders", find)
+        return found
+
+    def near(self, path: str) -> str | None:
+        """The file that was probably meant: of the same folder, or of the same name elsewhere."""
+        folder, name = posixpath.split(path)
+        beside = nearest(path, [one for one in self.files if posixpath.dirname(one) == folder])
+        if beside is not None:
+            return beside
+        moved = [one for one in self.files if posixpath.basename(one) == name]
+        return moved[0] if len(moved) == 1 else None
+
+    def is_ignored(self, path: str) -> bool:
+        for line in self.ignored:
+            pattern = line.strip()
+            if not pattern or pattern.startswith(("#", "!")):
+                continue
+            anchored = "/" in pattern.rstrip("/")
+            pattern = pattern.strip("/")
+            parts = path.split("/")
+            tops = ["/".join(parts[: at + 1]) for at in range(len(parts))] if anchored else parts
+            if any(path_pattern(pattern).fullmatch(one) for one in tops):
+                return True
+        return False
+
+    def is_in_module(self, path: str) -> bool:
+        return any(path == one or path.startswith(f"{one}/") for one in self.modules)
+
+
+def _of_script(graph: Graph, here: _Tracked, script: Script) -> Iterator[Finding]:
+    around = layout(script.job, script.step)
+    if not around.sure or script.job is None or script.step is None:
+        return
+    said: set[str] = set()
+    asked: set[int] | None = None
+    for one in (*ran(graph, script), *_arguments(graph, script, around)):
+        severity = _severity(here, one)
+        if severity is None or one.path in said:
+            continue
+        said.add(one.path)
+        if asked is None:
+            asked = {id(at.command) for at in commands_at(script.block) if is_asked(at)}
+        if id(one.seen.command) in asked or _is_made(graph, script, one.word.span.start, one.path):
+            continue
+        place = script.place(one.word.span.start)
+        yield _finding(
+            severity,
+            f"`{one.path}` is no file of this repository, and nothing before makes it",
+            place,
+            here.near(one.path),
+        )
+    yield from _folder(graph, here, script, around)
+
+
+def _severity(here: _Tracked, one: Ran) -> Severity | None:
+    """None where it is there, or may well be made."""
+    path = one.path
+    folder, name = posixpath.split(path)
+    if path in here.files or path in here.folders or folder not in here.folders:
+        return None
+    if here.is_ignored(path) or here.is_in_module(path):
+        return None
+    if one.kind == "module":
+        return None
+    if one.kind in ("program", "shell", "python") and name.endswith(_SUFFIXES):
+        return "error"
+    return "warning" if one.kind == "source" and name.endswith((*_SUFFIXES, ".txt")) else None
+
+
+def _arguments(graph: Graph, script: Script, around: Layout) -> Iterator[Ran]:
+    """Files that programs are given: requirements, files of tests. They count as `source`."""
+    if b"requirements" not in script.data and b"pytest" not in script.data:
+        return
+    for seen in walked(graph, script):
+        words = stripped(seen.command)
+        texts = [one.text for one in words]
+        name = texts[0].rpartition("/")[2] if texts else ""
+        for index, word in enumerate(words[1:], 1):
+            asks = texts[index - 1] in ("-r", "--requirement") and "pip" in (name, name.rstrip("3"), *texts[:3])
+            tests = name in ("pytest", "py.test") or texts[1:3] == ["-m", "pytest"]
+            is_test = tests and not word.text.startswith("-") and word.text.endswith(".py") and "/" in word.text
+            if asks or (is_test and not texts[index - 1].startswith("-")):
+                path = _tracked(seen, around, word.text if word.plain else written(script, seen, word))
+                if path is not None and not word.glob:
+                    yield Ran(seen, word, path, "source", around)
+
+
+def _tracked(seen: Seen, around: Layout, text: str) -> str | None:
+    path = seen.path(text)
+    return around.tracked(path[len(WORKSPACE) + 1 :]) if path.startswith(f"{WORKSPACE}/") and "$" not in path else None
+
+
+def _is_made(graph: Graph, script: Script, at: int, path: str) -> bool:
+    """Whether something before names it, or may change which files there are."""
+    assert script.job is not None  # asked of steps only
+    assert script.step is not None  # likewise
+    names = {posixpath.basename(path)}
+    earlier = [script.data[:at].decode("utf-8", "replace")]
+    for step in script.job.steps[: script.step.index]:
+        if step.run is not None:
+            earlier.append(step.run.text.value)
+        if step.uses is not None and step.uses.value.startswith(_UNPACKS):
+            folder = step.arguments.get("path")
+            under = "" if folder is None else posixpath.normpath(folder.text.value.strip() or ".").lstrip("./")
+            if "\n" in under or "$" in under or path.startswith(under):
+                return True
+        if step.uses is not None:
+            earlier += [value.text.value for value in step.arguments.values()]
+    if any(name in text for name in names for text in earlier):
+        return True
+    return any(_moves(one) for one in _before(graph, script, at))
+
+
+def _before(graph: Graph, script: Script, at: int) -> Iterator[Command]:
+    assert script.step is not None  # asked of steps only
+    for one in scripts(graph):
+        if one.path == script.path and one.job is script.job and one.step is not None:
+            if one.step.index < script.step.index:
+                yield from (seen.command for seen in walked(graph, one))
+            elif one is script:
+                yield from (seen.command for seen in walked(graph, one) if seen.command.span.start < at)
+
+
+def _moves(command: Command) -> bool:
+    words = [one.text for one in stripped(command)]
+    return bool(words) and ((words[0] == "git" and bool(_MOVES & {*words[1:5]})) or words[0] == "patch")
+
+
+def _folder(graph: Graph, here: _Tracked, script: Script, around: Layout) -> Iterator[Finding]:
+    value = script.step.working_directory if script.step is not None else None
+    if value is None:
+        return
+    path = working_folder(value)
+    if not path.startswith(f"{WORKSPACE}/"):
+        return
+    folder = around.tracked(path[len(WORKSPACE) + 1 :])
+    if folder is None or folder in here.folders or here.is_ignored(folder) or here.is_in_module(folder):
+        return
+    top = folder.partition("/")[0]
+    if _is_made(graph, script, 0, folder) or (top not in here.folders and _is_made(graph, script, 0, top)):
+        return
+    message = f"`{folder}` is no folder of this repository, and nothing before makes it"
+    yield _finding("warning", message, value.text.place, nearest(folder, here.folders - {""}))
+
+
+def _used(graph: Graph, here: _Tracked, job: Job) -> Iterator[Finding]:
+    """Actions. That a called workflow is not there is said by `call-mismatch`."""
+    for step in job.steps:
+        if step.uses is None or not step.uses.value.startswith("./") or graph.action(step) is not None:
+            continue
+        around = layout(job, step)
+        path = posixpath.normpath(step.uses.value)
+        own = around.tracked("" if path == "." else path) if around.sure else None
+        if own is None or any(
+            f"{own}/{name}".lstrip("/") in here.files for name in ("action.yml", "action.yaml", "Dockerfile")
+        ):
+            continue
+        if here.is_in_module(own) or _is_mentioned(job, step, own):
+            continue
+        message = f"`{own}` is no action of this repository: it has no `action.yml`"
+        yield _finding("error", message, step.uses.place, nearest(own, graph.repository.actions), "write `./{}`")
+
+
+def _is_mentioned(job: Job, step: Step, path: str) -> bool:
+    """Whether a script before may put an action there."""
+    top = path.partition("/")[0]
+    texts = [one.run.text.value for one in job.steps[: step.index] if one.run is not None]
+    return any(path in text or (not top.startswith(".") and top in text) or "git checkout" in text for text in texts)
+
+
+def _filters(here: _Tracked, workflow: Workflow) -> Iterator[Finding]:
+    for event in workflow.events.values():
+        if event.name not in _FILTERED or event.data is None:
+            continue
+        for key in ("paths", "paths-ignore"):
+            for text in _texts(event.data.get(key)):
+                yield from _filter(here, text, key)
+
+
+def _filter(here: _Tracked, text: Text, key: str) -> Iterator[Finding]:
+    pattern = text.value
+    if pattern.startswith("!") or "${{" in pattern or not pattern:
+        return
+    matches = path_pattern(pattern)
+    if any(map(matches.fullmatch, here.files)) or any(map(matches.fullmatch, here.modules)):
+        return
+    literal = _SPECIAL.search(pattern) is None
+    fixed = _SPECIAL.split(pattern)[0].rpartition("/")[0]
+    severity: Severity = "warning" if key == "paths" and (literal or fixed) else "note"
+    if pattern.strip("/") in here.folders:
+        fix = f"write `{pattern.strip('/')}/**`"
+        message = f"`{pattern}` matches no file: it is a folder, and a filter is compared with whole paths"
+    else:
+        near = here.near(pattern) if literal else None
+        fix = f"write `{near}`" if near is not None else "take it out, or name what is there"
+        message = f"`{pattern}` of `{key}` matches no file of this repository"
+    yield Finding(NAME, severity, message, text.place.path, text.place.line, text.place.column, "medium", (), fix)
+
+
+def _keys(graph: Graph, here: _Tracked, workflow: Workflow) -> Iterator[Finding]:
+    lines = lines_of(graph, workflow.path)
+    for number, line in enumerate(lines, 1):
+        if "hashFiles" not in line or line.lstrip().startswith("#"):
+            continue
+        for call in _HASH.finditer(line):
+            if _LITERALS.fullmatch(call[1]) is None:
+                continue
+            patterns = [one for one in _LITERAL.findall(call[1]) if not one.startswith("!")]
+            if patterns and not any(_hashes(here, one, lines, number) for one in patterns):
+                named = ", ".join(f"`{one}`" for one in patterns)[:120]
+                message = f"no file of this repository matches {named}: `hashFiles` gives an empty text"
+                near = here.near(patterns[0]) if _SPECIAL.search(patterns[0]) is None else None
+                yield _finding("warning", message, Place(workflow.path, number, call.start() + 1), near)
+
+
+def _hashes(here: _Tracked, pattern: str, lines: tuple[str, ...], number: int) -> bool:
+    """Whether something matches, or may once a step has made it."""
+    pattern = pattern.removeprefix("./")
+    if pattern.startswith(("/", "~", "..")) or "$" in pattern:
+        return True
+    matches = path_pattern(pattern)
+    for path in here.files:
+        if matches.fullmatch(path):
+            return True
+    name = posixpath.basename(pattern)
+    rest = [line for at, line in enumerate(lines, 1) if at != number and "hashFiles" not in line]
+    made = any(name in line for line in rest) or (pattern.startswith("**/") and any(map(_FOREIGN.match, rest)))
+    below = pattern.partition("/")[0]
+    elsewhere = (
+        any(regex(rf"^\s*path:\s*['\"]?{below}\b").search(line) for line in rest)
+        if _SPECIAL.search(below) is None
+        else False
+    )
+    return made or elsewhere or here.is_ignored(pattern) or here.is_in_module(pattern)
+
+
+def _texts(data: Data | None) -> Iterator[Text]:
+    if data is not None and isinstance(data.value, Text):
+        yield data.value
+    elif data is not None and isinstance(data.value, tuple):
+        yield from (one.value for one in data.value if isinstance(one.value, Text))
+
+
+def _finding(severity: Severity, message: str, place: Place, near: str | None, write: str = "write `{}`") -> Finding:
+    fix = write.format(near) if near is not None else "add it, or take what names it out"
+    confidence: Literal["high", "medium"] = "high" if severity == "error" else "medium"
+    return Finding(NAME, severity, message, place.path, place.line, place.column, confidence, (), fix)
+
+
+RULE = Rule(NAME, "a file that a script, a filter, a key or a `uses` names and that does not exist", find)
