@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from regraft.core.dockerfile_args import Scope
 from regraft.core.patterns import regex
-from regraft.core.shell_failure import Shell
 from regraft.core.shell_kinds import is_python, stripped
+from regraft.core.shell_options import Shell
 from regraft.core.shell_values import Word
 from regraft.core.shell_walk import Seen, walk
 from regraft.core.workflow_graph import Graph

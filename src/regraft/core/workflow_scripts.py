@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from regraft.core.shell_failure import Shell
+from regraft.core.shell_options import Shell
 from regraft.core.shell_text import block_of, syntax_tree
 from regraft.core.shell_values import Block
 from regraft.core.workflow_graph import Graph

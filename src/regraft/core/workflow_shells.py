@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from regraft.core.patterns import regex
 from regraft.core.runner_shell import ShellLine, shell_line
-from regraft.core.shell_failure import Shell
+from regraft.core.shell_options import Shell
 from regraft.core.workflow_values import Data, Job, Step, Text, Workflow
 from regraft.errors import InputError
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 from regraft.core.findings import Confidence, Finding, Severity, Witness
 from regraft.core.patterns import regex
-from regraft.core.shell_failure import Shell, outcome
+from regraft.core.shell_failure import outcome
 from regraft.core.shell_kinds import is_build, kind, named_ref, script_path, stripped
+from regraft.core.shell_options import Shell
 from regraft.core.shell_places import Around, At, asks_for, commands_at, in_background, is_asked
 from regraft.core.shell_values import (
     Block,
