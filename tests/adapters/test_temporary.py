@@ -99,3 +99,29 @@ def test_git_begins_with_sweeping_what_a_killed_one_left(tmp_path: Path, monkeyp
         os.utime(tmp_path / name, (long_ago, long_ago))
     with Git({"PATH": "/usr/bin:/bin"}) as git:
         assert list(tmp_path.iterdir()) == [git.folder]
+
+
+INTERRUPTED = """\
+import os, signal, sys
+from regraft.adapters.temporary import TemporaryFolder
+
+sent = []
+
+def interrupt(event, args):
+    if event == "os.rmdir" and not sent:
+        sent.append(event)
+        os.kill(os.getpid(), signal.SIGINT)
+
+with TemporaryFolder("x-") as folder:
+    for name in ("a/b", "c/d", "e"):
+        (folder / name).mkdir(parents=True)
+    sys.addaudithook(interrupt)
+"""
+
+
+def test_an_interrupt_while_a_folder_is_removed_leaves_nothing_of_it(tmp_path: Path) -> None:
+    """The run was over, and the last that it had to do was to clear up."""
+    environment = {"PATH": os.environ["PATH"], "TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], env=environment, capture_output=True, check=False)
+    assert b"KeyboardInterrupt" in done.stderr
+    assert os.listdir(tmp_path) == []

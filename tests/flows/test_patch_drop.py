@@ -424,6 +424,35 @@ def test_a_folder_that_is_made_otherwise_or_asked_for_first_is_no_matter(rest: s
     assert uses_in(f"FROM x\nCOPY p/ /tmp/p/\n{rest}\n", "other.txt") == []
 
 
+@pytest.mark.parametrize(
+    ("path", "text", "uses"),
+    [
+        ("ci/x.sh", "#!/bin/sh\nls docker/fixes && make\n", 1),
+        ("ci/x.sh", "#!/bin/sh\ncd $ROOT/docker/fixes/ && make\n", 1),
+        ("ci/x.sh", "#!/bin/sh\nif [ -d docker/fixes ]; then\n  cd docker/fixes\nfi\n", 0),
+        ("ci/x.sh", "#!/bin/sh\n# docker/fixes\necho docker/fixes\nls docker/fixes2 docker/fixes/new\n", 0),
+        ("Makefile", "x:\n\ttar cf x.tar docker/fixes\n", 1),
+        ("docs/x.md", "ls docker/fixes\n", 0),
+        (
+            ".github/workflows/x.yml",
+            "on:\n  push:\n    paths: [docker/fixes]\njobs:\n  a:\n    steps:\n      - run: ls docker/fixes\n",
+            1,
+        ),
+    ],
+)
+def test_what_of_a_script_needs_a_folder_that_is_in_no_checkout_any_more_is_a_use(
+    path: str, text: str, uses: int
+) -> None:
+    files = {"docker/fixes/a.patch": "diff\n", "docker/Dockerfile": "FROM x\n", path: text}
+    assert len(plan_drop("docker/fixes/a.patch", Files(files), THERE).uses) == uses
+
+
+def test_a_name_alone_is_a_folder_behind_a_command_that_takes_one() -> None:
+    script = "#!/bin/sh\npip install fixes\ngit commit -m fixes\ncp -r fixes /x\n"
+    files = {"fixes/a.patch": "diff\n", "x.sh": script}
+    assert [one.text for one in plan_drop("fixes/a.patch", Files(files), THERE).uses] == ["cp -r fixes /x"]
+
+
 def test_a_folder_that_another_patch_is_in_is_there() -> None:
     assert uses_in("FROM x\nCOPY p/ /tmp/p/\nRUN ls /tmp/p\n", "p/b.patch") == []
 

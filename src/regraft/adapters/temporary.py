@@ -32,14 +32,22 @@ class TemporaryFolder:
         self.cleanup()
 
     def cleanup(self) -> None:
-        """Raises OSError where something cannot be removed."""
+        """Raises OSError where something cannot be removed. Ctrl-C does not leave half of it: it is raised when all is gone."""
         try:
-            with contextlib.suppress(FileNotFoundError):
-                _empty(os.fspath(self.path))
+            try:
+                self._remove()
+            except BaseException as error:
+                if not isinstance(error, Exception):
+                    self._remove()
+                raise
         finally:
             if self._handle >= 0:
                 os.close(self._handle)
                 self._handle = -1
+
+    def _remove(self) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            _empty(os.fspath(self.path))
 
 
 def sweep(*prefixes: str) -> None:

@@ -11,7 +11,7 @@ from regraft.core.drop_lists import cut_manifest, cut_series
 from regraft.core.drop_records import left_empty, may_record
 from regraft.core.drop_shell import cut_shell
 from regraft.core.drop_target import PROJECT, UNKNOWN, Target, Where
-from regraft.core.drop_uses import quilt_runs, uses_of
+from regraft.core.drop_uses import folder_runs, quilt_runs, uses_of
 from regraft.core.drop_values import FileCut, Mention, MentionKind
 from regraft.core.drop_workflow import cut_workflow
 from regraft.core.patterns import regex
@@ -92,10 +92,11 @@ def find_mentions(path: str, before: bytes, after: bytes, cut: FileCut, target: 
     name = target.name.encode("utf-8", "surrogateescape")
     patterns = [Span(*(_moved(at, cut.spans) for at in one)) for one in cut.globs]
     needs = [Span(*(_moved(at, cut.spans) for at in one)) for one in cut.needs]
+    kind = kind_of(path, before, target)
+    needs += [Span(at, at) for at in folder_runs(kind, after, target.emptied)]
     if name not in after and not patterns and not needs:
         return []
     places = Places(after)
-    kind = kind_of(path, before, target)
     fed = _fed(path, after, patterns, target) if patterns else set()
     found: list[tuple[int, MentionKind]] = [(one.start, "pattern" if one in fed else "use") for one in patterns]
     if not cut.foreign:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from regraft.core.patterns import regex
 
@@ -21,7 +22,8 @@ class Target(Struct, frozen=True):
 
     `series` and `dockerfiles` are the files that the manifest names as such; `links` says by which links a file is reached too;
     `root` is the project's folder in its repository, with a slash at its end. `strict`: a pattern stands for the patch
-    only where that is known to be, and not where its last folders are called alike.
+    only where that is known to be, and not where its last folders are called alike. `emptied`: the folder that goes with the patch,
+    from the top of the repository and from the project's.
     """
 
     path: str
@@ -31,6 +33,7 @@ class Target(Struct, frozen=True):
     links: dict[str, tuple[str, ...]] = {}
     root: str = ""
     strict: bool = False
+    emptied: tuple[str, ...] = ()
 
     @property
     def listed(self) -> str:
@@ -63,6 +66,14 @@ class Target(Struct, frozen=True):
         """Whether nothing else is tracked below `folder`."""
         start = f"{folder}/" if folder else ""
         return not any(one.startswith(start) for one in self.tracked if one != self.path)
+
+    def with_emptied(self) -> "Target":
+        """The same, knowing the outermost folder in which nothing else is tracked. Looks at every path some times."""
+        parts = self.path.split("/")[:-1]
+        folders = ("/".join(parts[:count]) for count in range(1, len(parts) + 1))
+        folder = next((one for one in folders if self.alone_in(one)), None)
+        names = () if folder is None else tuple(dict.fromkeys((folder, folder.removeprefix(self.root))))
+        return replace(self, emptied=names)
 
     def alone_under(self, pattern: str) -> bool:
         """Whether a pattern matches the patch, and nothing else that is tracked."""

@@ -1,6 +1,7 @@
 """Where in a file something runs: a name that stands there is a use. Everywhere else it is a text."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 
 from regraft.core.dockerfile_text import Instruction, read_dockerfile
 from regraft.core.drop_workflow import run_spans
@@ -38,6 +39,21 @@ def quilt_runs(kind: str, data: bytes) -> Iterator[int]:
     spans = uses_of(kind, data) if b"quilt" in data and kind != "text" else []
     for span in spans:
         yield from (match.start() for match in _QUILT.finditer(data, span.start, span.stop))
+
+
+def folder_runs(kind: str, data: bytes, folders: Iterable[str]) -> Iterator[int]:
+    """Where a script, a workflow or a Makefile needs one of these folders of the project, and does not first look or make it.
+
+    A name alone may be anything: it is a folder where a command that takes folders comes before it.
+    """
+    for folder in folders if kind in ("script", "workflow", "build") else ():
+        name = re.escape(folder.encode("utf-8", "surrogateescape"))
+        if re.search(rb"(?:-[de]|mkdir(?: -p)?) +[\"']?(?:\./|[^\s\"']*/)?" + name + rb"(?![\w.-])", data):
+            continue
+        before = rb"(?<![\w.-])" if "/" in folder else rb"\b(?:cd|pushd|ls|find|cp|rsync|tar)\b[^\n;&|]*?[ =](?:\./)?"
+        pattern = re.compile(before + rb"(" + name + rb")/?(?![\w.*/?{$-])")
+        for span in uses_of(kind, data):
+            yield from (match.start(1) for match in pattern.finditer(data, span.start, span.stop))
 
 
 def _run(one: Instruction, data: bytes) -> Iterator[Span]:

@@ -111,7 +111,7 @@ def _target(
     names: dict[str, tuple[str, ...]] = {}
     for link, name in links.items():
         names[name] = (*names.get(name, ()), link)
-    return Target(path, frozenset({*tracked, path}), series, dockerfiles, names, root)
+    return Target(path, frozenset({*tracked, path}), series, dockerfiles, names, root).with_emptied()
 
 
 def _meant(patch: str, carried: Collection[str], tracked: Collection[str], root: str) -> str:

@@ -45,6 +45,8 @@ def kept(  # noqa: PLR0913, PLR0917 - once, in `patch_history.walk`
     mended = list(verdicts)
     for number, text in enumerate(texts):
         for place, section in enumerate(text.sections if not text.problems else ()):
+            if all(patches[number].files[place].state == "applies" for patches in verdicts if patches[number].files):
+                continue
             one = _Section(number, place, text, section, versions, mended, source, recall, engine)
             if section.kind == "edit" and (section.hunks or section.substitutions):
                 one.doubt()

@@ -40,7 +40,7 @@ def _broken(case: Case, dropped: Collection[int], judge: Judge) -> dict[int, tup
     if not any(case.texts[at].touched & touched for at in left):
         return {}
     texts = read_series([case.files[at] for at in left], case.upstream, case.tree)
-    verdicts = judge_series(texts, view_of(case.upstream, case.tree, texts, hints=True)).patches
+    verdicts = judge_series(texts, view_of(case.upstream, case.tree, texts)).patches
     if _turned(case, left, [one.state for one in verdicts]):  # history may know of more that has landed
         found = judge(Judging(case.carrier, case.upstream, case.commit, texts))
         verdicts = tuple(one.now for one in found.patches)
