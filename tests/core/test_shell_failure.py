@@ -136,6 +136,9 @@ SCRIPTS = [
     "die() { exit 1; }; trap die ERR\nAPPLY\ntrue",
     "trap 'exit 1' ERR; trap - ERR\nAPPLY\ntrue",
     "APPLY & wait",
+    "APPLY && true 2>&1 | cat",
+    "true && APPLY > /dev/null | cat",
+    "APPLY || true 2>&1 | cat",
 ]
 BASH_ONLY = ("pipefail", "function ", "ERR")
 
