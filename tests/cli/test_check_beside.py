@@ -175,7 +175,7 @@ def test_what_is_no_commit_is_said(repository: Repository, revision: str) -> Non
 def test_a_project_that_is_no_repository_cannot_be_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "regraft.toml").write_text(MANIFEST.format(""))
     assert main(["check", "--project", str(tmp_path), "--beside", "main"]) == 2
-    assert "is no git checkout" in capsys.readouterr().err
+    assert "no git checkout" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

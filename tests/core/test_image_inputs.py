@@ -131,6 +131,14 @@ def test_an_argument_that_buildkit_takes_without_an_arg_counts(track: Any, name:
     assert inputs_of(recipe, Added(), found.tree, found.read, HEAD).notes == ()
 
 
+@pytest.mark.parametrize("text", ["FROM scratch\n", "# syntax=docker/dockerfile@sha256:00\nFROM scratch\n"])
+def test_a_frontend_that_an_argument_names_goes_before_the_files_own(track: Any, text: str) -> None:
+    found = track({"Dockerfile": text})
+    recipe = Recipe("i", "Dockerfile", arguments={"BUILDKIT_SYNTAX": "docker/dockerfile:1"})
+    (one,) = inputs_of(recipe, Added(), found.tree, found.read, HEAD).loose
+    assert one.what == "docker/dockerfile:1, which reads the Dockerfile, is a tag"
+
+
 def test_copy_with_parents_takes_in_what_a_double_star_reaches_and_its_scripts_are_followed(track: Any) -> None:
     text = "FROM scratch\nCOPY --parents **/*.txt /w/\nCOPY --parents p/run.sh /w/\nRUN sh /w/p/run.sh\n"
     files = {"a/b/x.txt": "1", "p/run.sh": "git clone -b dev https://e.org/r\n"}

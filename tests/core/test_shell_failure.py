@@ -136,6 +136,9 @@ SCRIPTS = [
     "die() { exit 1; }; trap die ERR\nAPPLY\ntrue",
     "trap 'exit 1' ERR; trap - ERR\nAPPLY\ntrue",
     "APPLY & wait",
+    "APPLY && true 2>&1 | cat",
+    "true && APPLY > /dev/null | cat",
+    "APPLY || true 2>&1 | cat",
 ]
 BASH_ONLY = ("pipefail", "function ", "ERR")
 
@@ -196,6 +199,13 @@ def test_a_status_that_is_kept_and_never_asked_for_is_lost() -> None:
 def test_an_apply_that_nothing_reaches_is_not_accused() -> None:
     assert judged("f() { APPLY; true; }") == "unclear"
     assert judged("f() { APPLY; true; }; f() { true; }; f") == "unclear"
+
+
+def test_functions_that_call_each_other_without_end_are_given_up() -> None:
+    calls = "\n".join(f"f{one}() {{ f{one + 1}; f{one + 1}; }}" for one in range(60))
+    assert judged(f"f60() {{ APPLY; true; }}\n{calls}\nf0") in ("unclear", "goes-on")
+    assert judged(f"f60() {{ true; }}\n{calls}\nf0; APPLY; true") == "unclear"
+    assert judged("f() { f; }; f; APPLY; true") == "goes-on"
 
 
 def test_files_that_are_read_in_are_a_part_of_the_script() -> None:

@@ -41,6 +41,18 @@ def test_a_redirection_belongs_to_the_last_command_of_a_chain() -> None:
     assert last.span == Span(5, 15)
 
 
+def test_a_pipe_binds_more_than_a_chain_with_a_redirection_before_it_too() -> None:
+    for text in (b"a && b 2>&1 | c", b"a && b | c"):
+        chain = only(text)
+        assert isinstance(chain, Chain)
+        first, pipe = chain.items
+        assert isinstance(first, Command)
+        assert first.name == "a"
+        assert isinstance(pipe, Pipeline)
+        assert [one.name for one in pipe.items if isinstance(one, Command)] == ["b", "c"]
+        assert pipe.span == Span(5, len(text))
+
+
 @pytest.mark.parametrize(
     ("text", "kind"),
     [

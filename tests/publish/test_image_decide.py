@@ -470,6 +470,14 @@ def test_the_default_branch_is_resolved_where_none_is_named() -> None:
     assert said.endswith(f"{URL} has no default branch")
 
 
+def test_an_address_that_has_no_value_here_is_asked_of_nobody() -> None:
+    def tips(_: Any) -> Sequence[Tip]:
+        raise AssertionError("asked")
+
+    (said,) = pins(clone(url="https://e.org/o/$1"), tips=tips).unresolved
+    assert said.endswith("its address has no value here")
+
+
 def test_a_ref_that_has_no_value_here_is_not_the_default_branch() -> None:
     unknown = Loose("clone", "clone at $REF", "a commit", Place("Dockerfile", 4), argument="REF")
     found = pins(unknown, head=Commit("5" * 40))

@@ -35,15 +35,17 @@ def handed_in(scripts: Iterable[Script], read: Read) -> set[str]:
     """The patches that a command has which may well apply them: it is given their path, or that of their folder."""
     found: set[str] = set()
     for script in scripts:
-        if not any(origin.endswith(PATCHES) for _, origin in script.files.items()):
+        patches = StageFiles({there: one for there, one in script.files.items() if one.endswith(PATCHES)})
+        everything = {origin for _, origin in patches.items()}
+        if not everything:
             continue
         for seen in script.commands(inner=True):
             words = unwrapped(seen.command.words)
             name = posixpath.basename(words[0].text) if words else ""
             if name in _SERIES or (name not in _HARMLESS and _reads_applies(name, seen, script.files, read)):
-                found.update(_patches(origin for _, origin in script.files.items()))
+                found |= everything
             elif (name not in _HARMLESS and name != "cat") or (name == "cat" and _in_pipe(seen)):
-                found.update(path for text in _texts(seen) for path in _named(text, seen, script.files))
+                found.update(path for text in _texts(seen) for path in _named(text, seen, patches))
     return found
 
 
@@ -64,16 +66,16 @@ def _texts(seen: Seen) -> Iterator[str]:
                 yield text[2:]
 
 
-def _named(text: str, seen: Seen, files: StageFiles) -> Iterator[str]:
+def _named(text: str, seen: Seen, patches: StageFiles) -> Iterator[str]:
     path = at(seen.folder, text)
     if "$" in path or "`" in path:
         path = path.partition("$")[0].rpartition("/")[0]
     if any(char in path for char in "*?["):
-        yield from _patches(files.matching(path))
-    elif (origin := files.at(path)) is not None:
-        yield from _patches([origin])
+        yield from patches.matching(path)
+    elif (origin := patches.at(path)) is not None:
+        yield origin
     elif path.strip("/") and (path == seen.folder or "/" in text):
-        yield from _patches(files.folder(path))
+        yield from patches.folder(path)
 
 
 def _reads_applies(name: str, seen: Seen, files: StageFiles, read: Read) -> bool:
@@ -83,10 +85,6 @@ def _reads_applies(name: str, seen: Seen, files: StageFiles, read: Read) -> bool
         paths += [f"{folder}/{one}" for folder in (seen.folder, *paths) for one in _MAKEFILES]
     origins = {origin for path in paths if (origin := files.at(path)) is not None and not origin.endswith(PATCHES)}
     return any(_APPLIES.search(read(origin) or b"") for origin in sorted(origins))
-
-
-def _patches(paths: Iterable[str]) -> list[str]:
-    return [one for one in paths if one.endswith(PATCHES)]
 
 
 def filled_by(scripts: Iterable[Script]) -> tuple[str, ...]:

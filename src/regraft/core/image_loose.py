@@ -86,11 +86,12 @@ def _platforms(view: View) -> Iterator[Loose]:
 
 def _frontend(view: View) -> Iterator[Loose]:
     """The image that reads the Dockerfile."""
-    for one in view.stages.directives:
-        text = view.recipe.arguments.get(FRONTEND, one.value)
-        if one.name == "syntax" and "@sha256:" not in text:
-            what = f"{printable(text)}, which reads the Dockerfile, is a tag"
-            yield Loose("base", what, f"{text}@sha256:…", Place(view.recipe.dockerfile, one.line))
+    said = next((one for one in view.stages.directives if one.name == "syntax"), None)
+    text = view.recipe.arguments.get(FRONTEND, said.value if said else None)
+    if text is not None and "@sha256:" not in text:
+        what = f"{printable(text)}, which reads the Dockerfile, is a tag"
+        place = Place(view.recipe.dockerfile, said.line if said else None)
+        yield Loose("base", what, f"{text}@sha256:…", place)
 
 
 def _context(view: View) -> Iterator[Loose]:

@@ -53,7 +53,9 @@ def _path(table: Table, one: Checkout, upstream: Upstream) -> None:
 
 def _commit(table: Table, one: Checkout) -> None:
     ref = one.ref
-    if ref is None:
+    if ref is None and one.url is None:
+        table.note(f"{one.place} takes the commit that the base image has")
+    elif ref is None:
         table.note(f"{one.place} has no pin: what is built depends on the day")
     elif ref.text is not None and COMMIT.fullmatch(ref.text):
         by = f" ({ref.argument})" if ref.argument else ""

@@ -105,7 +105,8 @@ def _made(command: Command, options: Parted, shell: Shell, top: str) -> Made:
     def project(text: str) -> str | None:
         return below(resolved(shell.folder, text), top)
 
-    given, operand = options.last("-f", "--file"), options.operands[0].text if options.operands else "."
+    told = [one.text for one in options.operands if one.known or len(options.operands) == 1]
+    given, operand = options.last("-f", "--file"), told[-1] if told else "."
     remote = _REMOTE.fullmatch(operand) is not None
     read = next((one.target for one in command.redirects if one.operator == "<" and one.target is not None), None)
     context = None if operand == "-" or remote else project(operand)
@@ -121,7 +122,14 @@ def _made(command: Command, options: Parted, shell: Shell, top: str) -> Made:
     def values(names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(value.text for name, value in options.options if name in names and value is not None)
 
+    more = ("$",) if len(told) < len(options.operands) else ()  # `docker build $OPTIONS .` may pass anything
     pushes = options.has("--push") or any(_PUSHES.fullmatch(one) for one in outputs)
     return Made(
-        command.span.start, file, context, target.text if target else None, values(_TAGS), values(_ARGS), pushes
+        command.span.start,
+        file,
+        context,
+        target.text if target else None,
+        values(_TAGS),
+        (*values(_ARGS), *more),
+        pushes,
     )

@@ -6,6 +6,7 @@ from itertools import filterfalse
 from msgspec import Struct, field
 
 from regraft.core.findings import Finding, Severity, Witness
+from regraft.core.init_drift import Drift, drifts, install_drift, suite_drift
 from regraft.core.init_found import Found, identity, image_names, upstreams
 from regraft.core.init_manifest import dotted
 from regraft.core.init_propose import follows_branch
@@ -38,6 +39,8 @@ class Comparing(Struct):
             self._dockerfile(held)
         self._directives()
         self._references()
+        for one in suite_drift(self.manifest, self.found):
+            self._at(one.rule, one.keys, one.place, one.message, one.fix)
         declared = {identity(one.url) for one in self.manifest.dependencies.values()}
         for straight in self.found.from_git:
             if identity(straight.url) not in declared:
@@ -133,6 +136,11 @@ class Compared(Struct):
                 message = f"{self.held.dockerfile} has no checkout of {name}, as far as it can be followed"
                 self.on._of_manifest("baked-not-built", self._path(name), message)  # noqa: SLF001 - one comparison in two parts
         self._python()
+        for drift in drifts(self.image, self.held, self.on.found):
+            self._differs(drift, "images", self.image.name)
+
+    def _differs(self, one: Drift, *table: str) -> None:
+        self.on._of_manifest(one.rule, (*table, *one.keys), one.message, one.place, severity=one.severity)  # noqa: SLF001 - one comparison in two parts
 
     def _path(self, dependency: str, *keys: str) -> Path:
         return ("images", self.image.name, "baked", dependency, *keys)
@@ -179,6 +187,8 @@ class Compared(Struct):
             message = f"{branch.place} builds {branch.text!r:.120}"
             differs("branch-differs", ("dependencies", name, "branch"), message, branch.place)
         self._patches(one, baked)
+        for drift in install_drift(one, baked):
+            self._differs(drift, *(str(key) for key in self._path(name)))
 
     def _patches(self, one: Checkout, baked: Baked) -> None:
         differs = self.on._of_manifest  # noqa: SLF001 - as above

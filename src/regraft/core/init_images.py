@@ -55,7 +55,7 @@ def _build(found: Found, held: Held, table: Table) -> None:
         table.ask("target", f"which stage? What {build.place} builds is not written there")
     elif build.target is not None:
         table.put("target", build.target, build.place)
-    known = {name: value for name, value in build.arguments if value is not None and _taken(name, held)}
+    known = {name: value for name, value in build.arguments if value is not None and taken(name, held)}
     if known:
         table.put("build-args", known, build.place)
     if found.workflows.differ(held.dockerfile):
@@ -63,14 +63,14 @@ def _build(found: Found, held: Held, table: Table) -> None:
         text = f"which of the ways to build it is this image? {places} differ in arguments, target or context"
         table.ask("build-args", text)
         return
-    unknown = [name for name, value in build.arguments if value is None and _taken(name, held)]
+    unknown = [name for name, value in build.arguments if value is None and taken(name, held)]
     if unknown:
         table.ask(
             "build-args", f"which values do {', '.join(unknown)} have? {build.place} passes what is not written there"
         )
 
 
-def _taken(name: str, held: Held) -> bool:
+def taken(name: str, held: Held) -> bool:
     """Whether a build takes such an argument: one that no ARG declares is not used."""
     return name in held.declared or name in PROXIES or BUILT_IN.fullmatch(name) is not None
 
@@ -96,7 +96,7 @@ def _reference(found: Found, name: str, held: Held, names: Mapping[str, str], ta
     running = [one for one in built if (one.repository, one.tag) in used]
     why = ""
     sure = running if len(running) == 1 else built
-    if built and not any(_published(found, one) for one in sure):
+    if built and not any(published(found, one) for one in sure):
         said = ", ".join(f"{one.repository}:{one.tag} ({one.place})" for one in sure[:_SHOWN])
         table.ask("repository", f"is it published, and under which name and tag? It is built as {said}, and not pushed")
         return None
@@ -113,7 +113,7 @@ def _reference(found: Found, name: str, held: Held, names: Mapping[str, str], ta
     return None
 
 
-def _published(found: Found, one: Reference) -> bool:
+def published(found: Found, one: Reference) -> bool:
     """Whether something pushes it, may push it (the name that a command has is not told), or runs in it."""
     names = found.workflows.pushed
     if one.pushed or {f"{one.repository}:{one.tag}", one.repository} & names or any("$" in name for name in names):

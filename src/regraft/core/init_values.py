@@ -145,7 +145,7 @@ class Reference(Struct, frozen=True):
 
 class Build(Struct, frozen=True):
     """How a workflow builds a Dockerfile. `context` is a folder of the project, "" for its top; an argument without a value
-    that is written there is None. `unsure` are "context" and "target", where the line does not tell them.
+    that is written there is None. `unsure` are "context", "target" and "tags", where the line does not tell them.
     """
 
     place: Place

@@ -2,8 +2,10 @@
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from msgspec.structs import replace
 
 from regraft.core.drop_target import resolved
 from regraft.core.init_builds import WORKSPACE, below, read_builds
@@ -22,6 +24,7 @@ _DIRECTIVE = regex(
 )
 _INPUT = regex(r"ci_[a-z0-9]+(?:_[a-z0-9]+)*_pr|ci_image_tag")
 _DEFAULT = regex(r"[\w.-]+(?:\s*\|\|\s*[\w.-]+)*\s*\|\|\s*'([^']*)'")
+_PASSING = regex(r"\$\{\{\s*github\.(?:sha|run_id|run_number)\s*\}\}|\$\{?GITHUB_(?:SHA|RUN_ID|RUN_NUMBER)\b\}?")
 _UNTOLD = regex(r"[\w.-]+(?:[:/][\w.-]+)+(?:@sha256:[0-9a-f]+|:[^\s]*\$[^\n]*)")
 _SUBFOLDER = "{{defaultContext}}:"
 
@@ -154,11 +157,14 @@ class _Reader:
         pushes = text.get("push", "false").strip().lower() not in {"false", ""}
         pushes = pushes or any(one in text.get("outputs", "") for one in ("type=registry", "push=true"))
         build = _build(self._place(step), context, text.get("target") or None, arguments)
-        self._built(path, re.split(r"[\s,]+", text.get("tags", "")), build, pushed=pushes)
+        tags = _EXPRESSION.sub(lambda one: "${{" + "".join(one[1].split()) + "}}", text.get("tags", ""))
+        self._built(path, re.split(r"[\s,]+", tags), build, pushed=pushes)
 
-    def _built(self, path: str | None, tags: Iterable[str], build: Build, *, pushed: bool) -> None:
+    def _built(self, path: str | None, tags: Sequence[str], build: Build, *, pushed: bool) -> None:
         if path is None or (path := posixpath.normpath(path)) not in self._tracked:
             return
+        if any("$" in _PASSING.sub("", tag) for tag in tags):
+            build = replace(build, unsure=(*build.unsure, "tags"))
         self._found.built.setdefault(path, []).append(build)
         for tag in tags:
             self._reference(tag, build.place, dockerfile=path, pushed=pushed)

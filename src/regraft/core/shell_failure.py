@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from regraft.core.shell_asking import ENDING_NAMES, USUAL, Asked, ends, kills, passes
+from regraft.core.shell_ends import Killed, Left, Returned, Turned, Unclear
 from regraft.core.shell_options import Shell, set_options, trapped
 from regraft.core.shell_reach import Reach
 from regraft.core.shell_values import (
@@ -22,6 +23,7 @@ from regraft.core.shell_values import (
 
 Outcome = Literal["stops", "goes-on", "unclear"]
 
+STEPS = 20_000  # of one script: functions that call each other can ask for any number
 _ENDS = frozenset({"exit", "return"})
 _LOOP_ENDS = frozenset({"break", "continue"})
 
@@ -36,35 +38,13 @@ def outcome(
     run = _Run(failing, shell.copy(), sourced or {})
     try:
         status = run.whole(block)
-    except _Killed:
+    except Killed:
         return "stops", None
-    except (_Unclear, RecursionError):
+    except (Unclear, RecursionError):
         return "unclear", None
     if status:
         return "stops", None
     return ("goes-on", run.swallowed) if run.failed else ("unclear", None)
-
-
-class _Left(Exception):  # noqa: N818 - not an error: the script ends here
-    def __init__(self, status: int) -> None:
-        self.status = status
-
-
-class _Returned(_Left):
-    pass
-
-
-class _Killed(Exception):  # noqa: N818 - likewise: the shell above all subshells
-    pass
-
-
-class _Turned(Exception):  # noqa: N818 - likewise: the loop, or its turn
-    def __init__(self, how: str) -> None:
-        self.how = how
-
-
-class _Unclear(Exception):  # noqa: N818 - likewise
-    pass
 
 
 class _Run:
@@ -83,27 +63,31 @@ class _Run:
         self._asked = Asked()
         self._on_error: Block | None = None
         self._on_exit: Block | None = None
+        self._steps = 0
         self.swallowed: Node | None = None
 
     def whole(self, block: Block) -> int:
         """The status that the script ends with."""
         try:
             status = self.node(block)
-        except _Left as left:
+        except Left as left:
             status = left.status
-        except _Turned:
+        except Turned:
             status = 0
         if self._on_exit is not None and self.failed:
             self._last, self._on_error = status, None
             try:
                 self._quietly(self._on_exit)
-            except _Left as left:
+            except Left as left:
                 status = left.status
         return status
 
     def node(self, node: Node) -> int:
-        """Its status. Raises _Left where the script ends in it."""
+        """Its status. Raises Left where the script ends in it."""
         before = self.failed
+        self._steps += 1
+        if self._steps > STEPS:
+            raise Unclear
         status = self._status(node)
         if status == 0 and self.failed and not before and self.swallowed is None:
             self.swallowed = node
@@ -140,7 +124,7 @@ class _Run:
             case Nested(kind="case", blocks=blocks):
                 here = [one for one in blocks if self._reach.holds(one)]
                 if not here and self.failed and self._asked and any(ends(one, self._functions) for one in blocks):
-                    raise _Unclear  # it may well ask for what failed
+                    raise Unclear  # it may well ask for what failed
                 return self.node(here[0]) if here else 0
             case Nested(kind="function", name=name):
                 self._reach.define(name, node)
@@ -148,7 +132,7 @@ class _Run:
                 return 0
             case Opaque(held=held):
                 if not held and self.failed and self._asked:
-                    raise _Unclear
+                    raise Unclear
                 return self.node(held[0]) if held else 0
             case _:
                 return 0
@@ -161,7 +145,7 @@ class _Run:
         self._passed.append(passed)
         try:
             status = self.node(self._functions[name].blocks[0])
-        except _Returned as back:
+        except Returned as back:
             status = back.status
         finally:
             self._within.pop()
@@ -176,7 +160,7 @@ class _Run:
                 self._quietly(handler)
             self._on_error = handler
             if self._shell.errexit:
-                raise _Left(status)
+                raise Left(status)
         return status
 
     def _quietly(self, node: Node) -> int:
@@ -195,9 +179,9 @@ class _Run:
             self._on_error = None
         try:
             return self.node(node)
-        except _Left as left:
+        except Left as left:
             return left.status
-        except _Turned:
+        except Turned:
             return 0
         finally:
             self._shell, self._functions = shell, functions
@@ -209,7 +193,7 @@ class _Run:
         for one in command.inner:
             status = self._alone(one) if self._reach.holds(one) else 0
             if status and self._shell.errexit and not self._guarded and len(one.items) > 1:
-                raise _Unclear
+                raise Unclear
         return status
 
     def _command(self, command: Command) -> int:
@@ -222,7 +206,7 @@ class _Run:
                 return self._given(name)
             self.failed = True
             if name == "exec":
-                raise _Left(1)
+                raise Left(1)
             return self._checked(1)
         if known:
             return self._call(name)
@@ -241,7 +225,7 @@ class _Run:
         self._reading.append(block)
         try:
             status = self.node(block)
-        except _Returned as back:
+        except Returned as back:
             status = back.status
         finally:
             self._reading.pop()
@@ -252,7 +236,7 @@ class _Run:
         before, self.failed = self.failed, False
         status = self._call(name, passed=True)
         if not self.failed:
-            raise _Unclear
+            raise Unclear
         self.failed = before or self.failed
         return status
 
@@ -267,23 +251,23 @@ class _Run:
             return self._checked(1) if name == "false" else 0  # it was not by `exit` that the failing one was reached
         if name in _ENDS:
             status = self._ended(words)
-            raise _Returned(status) if name == "return" and (self._within or self._reading) else _Left(status)
+            raise Returned(status) if name == "return" and (self._within or self._reading) else Left(status)
         if kills(words):
-            raise _Killed
+            raise Killed
         if name == "exec" and len(words) > 1:
-            raise _Left(int(words[1] == "false"))
+            raise Left(int(words[1] == "false"))
         if name in _LOOP_ENDS:
-            raise _Turned(name)
+            raise Turned(name)
         self._asked.assigned(command, failed=True)
         if self._asked.by(command):
-            raise _Unclear
+            raise Unclear
         return self._checked(1) if name == "false" else 0
 
     def _ended(self, words: list[str]) -> int:
         if len(words) == 1 or words[1] in ("$?", "${?}"):
             return self._last
         if "$" in words[1]:
-            raise _Unclear
+            raise Unclear
         return int(words[1] != "0")
 
     def _chain(self, chain: Chain) -> int:
@@ -297,7 +281,7 @@ class _Run:
             # what leads to a failing command need not do well
             if (operator == "&&") == (status == 0) or (holds and not self.failed):
                 if asked and isinstance(item, Command) and self._may_end(item.name):
-                    raise _Unclear
+                    raise Unclear
                 status = self.node(item) if index == last else self._quietly(item)
             asked |= holds
         return status
@@ -320,13 +304,13 @@ class _Run:
             elif (self._reach.holds(body) and not asked) or (asked and condition is None):
                 return self.node(body)
             elif self.failed and not asked and ends(body, self._functions):
-                raise _Unclear  # it may well ask for what failed
+                raise Unclear  # it may well ask for what failed
         return 0
 
     def _loop(self, node: Node, body: Block, *, once: bool) -> int:
         try:
             status = self.node(body)
-        except _Turned:
+        except Turned:
             return 0
         if not once and status and self._reach.holds(node):
             return 0  # the next turn does well, and its status is the loop's
@@ -343,7 +327,7 @@ class _Run:
             return 0
         try:
             self.node(body)
-        except _Turned as turned:
+        except Turned as turned:
             if turned.how == "break":
                 return 0
-        raise _Unclear  # it tries again, and nobody knows for how long
+        raise Unclear  # it tries again, and nobody knows for how long

@@ -130,7 +130,7 @@ def _node(node: Any, depth: int) -> Node:
         case "negated_command":
             return Negated(span, _node(node.named_children[-1], depth + 1))
         case "pipeline":
-            return Pipeline(span, tuple(_node(one, depth + 1) for one in _named(node)))
+            return _pipeline(span, [_node(one, depth + 1) for one in _named(node)])
         case "list":
             return _chain(node, depth)
         case "compound_statement" | "subshell":
@@ -144,6 +144,15 @@ def _node(node: Any, depth: int) -> Node:
             return _nested(node, depth)
         case _:
             return Opaque(span)
+
+
+def _pipeline(span: Span, items: list[Node]) -> Node:
+    """The parser takes `a && b 2>&1 | c` for a pipe from both, where a redirection stands in between."""
+    first = items[0]
+    if not isinstance(first, Chain):
+        return Pipeline(span, tuple(items))
+    last = _pipeline(Span(first.items[-1].span.start, span.stop), [first.items[-1], *items[1:]])
+    return Chain(span, (*first.items[:-1], last), first.operators)
 
 
 def _named(node: Any) -> list[Any]:

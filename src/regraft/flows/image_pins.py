@@ -63,6 +63,8 @@ def _pin(loose: Loose, image: Image, manifest: Manifest, asking: Asking) -> Pin 
         return _base(loose, loose.ref, asking.find)
     if loose.kind not in {"clone", "pip"} or not loose.url:
         return None
+    if "$" in loose.url or "`" in loose.url:
+        return "its address has no value here"
     remote, name = _remote(loose.url, loose.argument, image, manifest)
     ref = f"{public(remote.url)}@{loose.ref or 'HEAD'}"
     if loose.resolved:
