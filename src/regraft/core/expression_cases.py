@@ -20,6 +20,7 @@ from regraft.core.expression_value import Value, truthy
 
 MOST_CASES = 4096
 MOST_STEPS = 300_000  # expressions looked at for one decision: a good half second
+GLANCE = 4  # likewise, to see that an expression is no constant
 FEW_CASES = 64  # so many are tried before the parts are looked at one by one
 
 
@@ -90,6 +91,19 @@ def _search(tree: Expression, names: Names, budget: "_Budget", most: int) -> Dec
     return Decision(value, search.cases, leaves, too_many, failed, found.get(True), found.get(False))
 
 
+def is_open(tree: Expression, given: Expression, names: Names, memo: Memo | None = None) -> bool:
+    """Whether a few cases in which `given` is true show both truths of an expression. False: that is not known yet."""
+    search = _Search(tree, names, _Budget(memo or Memo()), given)
+    found: set[bool] = set()
+
+    def stop(run: Case) -> bool:
+        if run.truth(given, names):
+            found.add(run.truth(tree, names))
+        return len(found) == 2
+
+    return search.over(stop, GLANCE)[0] is None and len(found) == 2
+
+
 def values(tree: Expression, names: Names, most: int = 64, memo: Memo | None = None) -> tuple[Value, ...] | None:
     """All values that an expression can have; None where that is not known, or where there are more than `most`."""
     search = _Search(tree, names, _Budget(memo or Memo()))
@@ -120,7 +134,7 @@ class _Budget:
 class _Search:
     """All cases, one after the other; in each the classes that were chosen, in the order in which they were asked for."""
 
-    def __init__(self, tree: Expression, names: Names, budget: _Budget) -> None:
+    def __init__(self, tree: Expression, names: Names, budget: _Budget, given: Expression | None = None) -> None:
         self.cases = 0
         self.leaves: dict[Variable, Leaf] = {}
         self._choices: list[list[int]] = []  # the class, and of how many
@@ -130,7 +144,7 @@ class _Search:
         self._cone: Cone | None = None
         self._budget = budget
         self._last = False
-        self._tree = tree
+        self._trees = (tree,) if given is None else (given, tree)
         self._names = names
 
     def over(self, stop: Callable[[Case], bool], most: int, *, both_ends: bool = True) -> tuple[str | None, bool]:
@@ -207,7 +221,8 @@ class _Search:
             return tuple(Class(truthy(one), {}, one) for one in of.among)
         if self._cone is None:
             self._cone = Cone(self.known)
-            self._cone.add(self._tree, self._names)
+            for tree in self._trees:
+                self._cone.add(tree, self._names)
         return classes(of.kind, self._cone.marks(of.of))
 
 

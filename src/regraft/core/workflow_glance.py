@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import product
 
-from regraft.core.expression_cases import Decision, Memo, decide
+from regraft.core.expression_cases import Decision, Memo, decide, is_open
 from regraft.core.expression_cone import path_of
 from regraft.core.expression_evaluate import compare
 from regraft.core.expression_functions import PURE
@@ -27,6 +27,13 @@ def decide_at(tree: Expression, names: Names) -> Decision:
     memo = names.graph.memo.setdefault("decisions", Memo())
     assert isinstance(memo, Memo)
     return decide(lifted(tree, names.graph), names, memo)
+
+
+def is_open_at(tree: Expression, given: Expression, names: Names) -> bool:
+    """`is_open`, likewise."""
+    memo = names.graph.memo.setdefault("decisions", Memo())
+    assert isinstance(memo, Memo)
+    return is_open(lifted(tree, names.graph), lifted(given, names.graph), names, memo)
 
 
 def glance(tree: Expression, names: Names) -> bool | None:

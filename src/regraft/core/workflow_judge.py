@@ -34,7 +34,7 @@ from regraft.core.expression_cases import Decision
 from regraft.core.expression_tree import Expression, Not
 from regraft.core.findings import Witness
 from regraft.core.workflow_conditions import condition_tree, in_short, whole_tree
-from regraft.core.workflow_glance import decide_at, glance
+from regraft.core.workflow_glance import decide_at, glance, is_open_at
 from regraft.core.workflow_graph import Graph, Scope, Site
 from regraft.core.workflow_known import Names
 from regraft.core.workflow_names import names_at
@@ -68,7 +68,10 @@ def constant(graph: Graph, site: Site) -> Constant:
         return Constant(None)
 
     def judge() -> Constant:
-        return _judged(graph, site, lambda names: _within(condition_tree(condition), names), _line_of(condition))
+        tree = condition_tree(condition)
+        if _differs(graph, site, tree):
+            return Constant(None)
+        return _judged(graph, site, lambda names: _within(tree, names), _line_of(condition))
 
     return _once(graph, "constant", site, judge)
 
@@ -91,6 +94,8 @@ def runs(graph: Graph, site: Site) -> Constant:
 
 def holds(graph: Graph, site: Site, tree: Expression, scope: Scope | None = None) -> Constant:
     """Any expression as if it stood in the site's `if`; over all scopes that reach it, or in one."""
+    if scope is None and _differs(graph, site, tree):
+        return Constant(None)
     return _judged(graph, site, lambda names: _within(tree, names), None, scope)
 
 
@@ -117,6 +122,23 @@ def _once(graph: Graph, question: str, site: Site, judge: Callable[[], Constant]
         found = graph.memo[key] = judge()
     assert isinstance(found, Constant)
     return found
+
+
+def _differs(graph: Graph, site: Site, tree: Expression) -> bool:
+    """Whether it can be seen at once that an expression is no constant, where all around it runs. Most are none."""
+    seen: set[bool] = set()
+    for scope in graph.scopes(site.path):
+        names = _names(graph, site, scope)
+        if not _is_reached(names):
+            continue
+        truth = glance(tree, names)
+        if truth is not None:
+            seen.add(truth)
+        elif is_open_at(tree, _REACHED, names):
+            return True
+        if len(seen) == 2:
+            return True
+    return False
 
 
 def _judged(

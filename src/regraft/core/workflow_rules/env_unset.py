@@ -13,6 +13,7 @@ from regraft.core.workflow_scripts import Script, kept, scripts
 from regraft.core.workflow_values import Place
 
 NAME = "env-unset"
+MOST = 400  # names of one step that are looked at
 
 _GUARD = regex(rb"(?m)^\s*set \+[a-z]*u|\bset -a\b|\bset -o allexport\b")
 _READ = regex(rb"\$\{?([A-Za-z_][A-Za-z0-9_]*)")
@@ -48,7 +49,7 @@ def _of(graph: Graph, script: Script) -> Iterator[Finding]:
     more, opens = sourced(graph, own.sources)
     is_open = around.open or opens or own.open
     said = set(more)
-    for name, at in names:
+    for name, at in names[:MOST]:
         if name not in said:
             said.add(name)
             yield from _judge(script, (name, at), around, own.sets, is_open=is_open)
@@ -87,7 +88,7 @@ def _meant(name: str, known: list[str]) -> str | None:
         return None
     limit = 1 if len(name) < 8 else 2
     best: tuple[int, str] | None = None
-    for one in known:
+    for one in known[:MOST]:
         if len(one) < 4:
             continue
         off = 0 if one.lower() == name.lower() else distance(name, one, limit)

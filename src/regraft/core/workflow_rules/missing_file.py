@@ -1,6 +1,8 @@
 """A file that a workflow names and the repository does not have."""
 
 import posixpath
+import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Literal
 
@@ -15,7 +17,7 @@ from regraft.core.workflow_graph import Graph
 from regraft.core.workflow_paths import path_pattern
 from regraft.core.workflow_rule import Rule
 from regraft.core.workflow_run_files import WORKSPACE, Layout, Ran, layout, ran, walked, working_folder, written
-from regraft.core.workflow_scripts import Script, kept, lines_of, scripts
+from regraft.core.workflow_scripts import Script, job_scripts, kept, lines_of, scripts
 from regraft.core.workflow_values import Data, Job, Place, Step, Text, Workflow
 
 NAME = "missing-file"
@@ -54,6 +56,11 @@ class _Tracked:
         self._graph = graph
 
     @property
+    def sorted(self) -> list[str]:
+        found: list[str] = kept(self._graph, "files in order", lambda: sorted(self.files))
+        return found
+
+    @property
     def folders(self) -> frozenset[str]:
         def find() -> frozenset[str]:
             found: set[str] = {""}
@@ -69,12 +76,36 @@ class _Tracked:
 
     def near(self, path: str) -> str | None:
         """The file that was probably meant: of the same folder, or of the same name elsewhere."""
+
+        def index() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+            folders: dict[str, list[str]] = {}
+            names: dict[str, list[str]] = {}
+            for one in self.sorted:
+                folder, name = posixpath.split(one)
+                folders.setdefault(folder, []).append(one)
+                names.setdefault(name, []).append(one)
+            return folders, names
+
+        folders, names = kept(self._graph, "files by folder and name", index)
         folder, name = posixpath.split(path)
-        beside = nearest(path, [one for one in self.files if posixpath.dirname(one) == folder])
-        if beside is not None:
-            return beside
-        moved = [one for one in self.files if posixpath.basename(one) == name]
-        return moved[0] if len(moved) == 1 else None
+        beside: str | None = nearest(path, folders.get(folder, ()))
+        moved: list[str] = names.get(name, [])
+        return beside or (moved[0] if len(moved) == 1 else None)
+
+    def matches(self, pattern: str) -> bool:
+        """Whether a pattern of GitHub's matches a file; only those are looked at that begin as it does."""
+        found = path_pattern(pattern)
+        special = _SPECIAL.search(pattern)
+        if special is None:
+            return pattern in self.files or pattern in self.modules
+        stop = special.start() - (1 if special[0] in "?+" and special.start() else 0)
+        start = bisect_left(self.sorted, pattern[:stop])
+        for at in range(start, len(self.sorted)):
+            if not self.sorted[at].startswith(pattern[:stop]):
+                break
+            if found.fullmatch(self.sorted[at]):
+                return True
+        return any(map(found.fullmatch, self.modules))
 
     def is_ignored(self, path: str) -> bool:
         for line in self.ignored:
@@ -179,8 +210,8 @@ def _is_made(graph: Graph, script: Script, at: int, path: str) -> bool:
 
 def _before(graph: Graph, script: Script, at: int) -> Iterator[Command]:
     assert script.step is not None  # asked of steps only
-    for one in scripts(graph):
-        if one.path == script.path and one.job is script.job and one.step is not None:
+    for one in job_scripts(graph, script.path, script.job):
+        if one.step is not None:
             if one.step.index < script.step.index:
                 yield from (seen.command for seen in walked(graph, one))
             elif one is script:
@@ -247,8 +278,7 @@ def _filter(here: _Tracked, text: Text, key: str) -> Iterator[Finding]:
     pattern = text.value
     if pattern.startswith("!") or "${{" in pattern or not pattern:
         return
-    matches = path_pattern(pattern)
-    if any(map(matches.fullmatch, here.files)) or any(map(matches.fullmatch, here.modules)):
+    if here.matches(pattern):
         return
     literal = _SPECIAL.search(pattern) is None
     fixed = _SPECIAL.split(pattern)[0].rpartition("/")[0]
@@ -284,16 +314,14 @@ def _hashes(here: _Tracked, pattern: str, lines: tuple[str, ...], number: int) -
     pattern = pattern.removeprefix("./")
     if pattern.startswith(("/", "~", "..")) or "$" in pattern:
         return True
-    matches = path_pattern(pattern)
-    for path in here.files:
-        if matches.fullmatch(path):
-            return True
+    if here.matches(pattern):
+        return True
     name = posixpath.basename(pattern)
     rest = [line for at, line in enumerate(lines, 1) if at != number and "hashFiles" not in line]
     made = any(name in line for line in rest) or (pattern.startswith("**/") and any(map(_FOREIGN.match, rest)))
     below = pattern.partition("/")[0]
     elsewhere = (
-        any(regex(rf"^\s*path:\s*['\"]?{below}\b").search(line) for line in rest)
+        any(regex(rf"^\s*path:\s*['\"]?{re.escape(below)}(?:/|['\"\s]|$)").search(line) for line in rest)
         if _SPECIAL.search(below) is None
         else False
     )

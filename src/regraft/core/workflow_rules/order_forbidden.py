@@ -4,6 +4,7 @@ https://github.com/radixark/miles/pull/2674: a carried patch has to be replayed 
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from msgspec.structs import replace
 
@@ -14,6 +15,7 @@ from regraft.core.workflow_rule import Rule
 from regraft.core.workflow_run_files import WORKSPACE
 
 NAME = "order-forbidden"
+MOST = 500  # commands of one job that are compared
 
 _LATE = "{late} of `{folder}` comes after its install, so that what is installed is without it"
 _GONE = "this throws away the patches that were applied to `{folder}` before it"
@@ -24,7 +26,7 @@ def find(graph: Graph) -> Iterator[Finding]:
     declared = _declared(graph)
     for workflow in graph.repository.workflows.values():
         for job in workflow.jobs.values():
-            found = [_installing(one, declared) for one in acts(graph, workflow, job, declared)]
+            found = [_installing(one, declared) for one in islice(acts(graph, workflow, job, declared), MOST)]
             yield from _of_job([one for one in found if one is not None], declared)
 
 

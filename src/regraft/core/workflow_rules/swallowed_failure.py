@@ -29,6 +29,7 @@ from regraft.core.workflow_run_files import run_files
 from regraft.core.workflow_scripts import Script, job_scripts, kept, scripts
 
 NAME = "swallowed-failure"
+MOST = 400_000  # commands of one script that are run in thought
 
 _OFF = regex(rb"(?m)^\s*set \+(?:[a-z]*e|o errexit)|\btrap\b.*\bERR\b")
 _PASSES_ON = frozenset(
@@ -56,6 +57,7 @@ class _Judge:
         self.script = script
         self.witnesses = witnesses
         self.said: set[int] = set()
+        self.left = 0
 
     def findings(self) -> Iterator[Finding]:
         data = self.script.data
@@ -70,6 +72,7 @@ class _Judge:
         if _OFF.search(data):
             return
         places = kept(self.graph, ("places", id(self.script.block)), self._places)
+        self.left = MOST // max(1, len(places))
         for one in places:
             yield from self._asked(one)
             yield from self._patch(one)
@@ -99,6 +102,9 @@ class _Judge:
 
     def _goes_on(self, command: Command, shell: Shell) -> bool:
         block = self.script.block
+        self.left -= 1
+        if self.left < 0:
+            return False
         key = ("outcome", id(block), id(command), shell.errexit, shell.pipefail)
         found: str = kept(self.graph, key, lambda: outcome(block, [command], shell)[0])
         return found == "goes-on"
