@@ -12,6 +12,7 @@ import pytest
 from regraft.adapters.checkout import CheckoutFolders
 from regraft.adapters.git import Git
 from regraft.adapters.places import Places
+from regraft.core.manifest import Image
 from regraft.core.objects import Commit, Sha256, Tree
 from regraft.core.observation import CarriedPatch, Checkout, Extra, Wanted
 from regraft.errors import OutsideError
@@ -760,11 +761,12 @@ def test_an_interpreter_is_found_below_the_root_and_none_of_the_hosts_is_started
     (root / "srv/venv/bin/python").symlink_to("/usr/bin/env")
     (root / "opt").symlink_to("/srv")
     places = Places(tmp_path, root)
-    assert places.program("/opt/venv/bin/python") == str(root / "srv/venv/bin/python")
+    image = Image(*("i", None, None, None, None, ("keep",), "/opt/venv/bin/python", (), "report", (), {}))
+    assert places.interpreter(image) == str(root / "srv/venv/bin/python")
     (root / "usr/bin").mkdir(parents=True)
     (root / "usr/bin/env").write_text("the image's")
     with pytest.raises(OutsideError) as caught:
-        places.program("/opt/venv/bin/python")
+        places.interpreter(image)
     assert caught.value.code == "outside-root"
 
 

@@ -488,6 +488,7 @@ def test_the_page_has_the_same_rules() -> None:
         ),
         ("RUN make -C /patches", {"docker/patch/Makefile": "all:\n\tgit apply /patches/a.patch\n"}),
         ("WORKDIR /patches\nRUN make", {"docker/patch/Makefile": "all:\n\tgit apply /patches/a.patch\n"}),
+        ("RUN make -C /r PATCHES=/patches", {}),
         ("RUN cd /r && stg import /patches/a.patch", {}),
         ("RUN for p in /patches/*.patch; do put-it $p || exit 1; done", {}),
         ("RUN cat /patches/*.patch | put-it", {}),
@@ -501,7 +502,18 @@ def test_a_patch_in_the_hands_of_another_program_is_not_called_unused(
 
 
 @pytest.mark.parametrize(
-    "run", ["ls -l /patches", "chmod -R a+r /patches", "rm -rf /patches", "cd /patches", "cat /patches/a.patch", "make"]
+    "run",
+    [
+        "pip install /patches",
+        "python3 -m pip install /patches",
+        "make -C /patches",
+        "ls -l /patches",
+        "chmod -R a+r /patches",
+        "rm -rf /patches",
+        "cd /patches",
+        "cat /patches/a.patch",
+        "make",
+    ],
 )
 def test_who_only_looks_at_a_patch_does_not_apply_it(track: Any, run: str) -> None:
     assert check(track, f"{COPY}RUN {run}\n") == ["patch-unused docker/patch/a.patch"]

@@ -2,6 +2,7 @@
 
 import posixpath
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 
 from regraft.core.image_scripts import Script
 from regraft.core.patterns import regex
@@ -20,8 +21,11 @@ _HARMLESS = frozenset(
         *("[[", "echo", "printf", "find", "grep", "wc", "sort", "stat", "touch", "tar", "zip", "unzip", "sha256sum"),
         *("md5sum", "git", "export", "declare", "local", "readlink", "realpath", "basename", "dirname", "du"),
         *("dos2unix", "sed", "file", "set", "install", "rsync", "curl", "wget", "tree", "diff", "cmp"),
+        *("pip", "pip3", "uv", "poetry", "conda", "mamba", "npm", "yarn", "pnpm", "cargo", "go", "cmake", "ninja"),
     }
 )
+_MAKE = frozenset({"make", "gmake"})
+_MODULES = frozenset({"pip", "build", "venv", "compileall", "pytest", "uv"})  # of `python -m`
 _SERIES = frozenset({"quilt", "stg", "guilt", "gbp", "dpkg-source", "dpkg-buildpackage", "debuild", "rpmbuild"})
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _APPLIES = regex(rb"\.(?:patch|diff)\b|\b(?:git|quilt|stg)\W{1,4}(?:apply|am|push|import)\b|\bpatch\W{1,4}-p")
@@ -44,9 +48,17 @@ def handed_in(scripts: Iterable[Script], read: Read) -> set[str]:
             name = posixpath.basename(words[0].text) if words else ""
             if name in _SERIES or (name not in _HARMLESS and _reads_applies(name, seen, script.files, read)):
                 found |= everything
-            elif (name not in _HARMLESS and name != "cat") or (name == "cat" and _in_pipe(seen)):
-                found.update(path for text in _texts(seen) for path in _named(text, seen, patches))
+            elif not _only_looks(name, seen):
+                texts = (text.partition("=")[2] if name in _MAKE else text for text in _texts(seen))
+                found.update(path for text in texts if text for path in _named(text, seen, patches))
     return found
+
+
+def _only_looks(name: str, seen: Seen) -> bool:
+    if name == "cat":
+        return not _in_pipe(seen)
+    words = [word.text for word in seen.command.words]
+    return name in _HARMLESS or any(a == "-m" and b in _MODULES for a, b in pairwise(words))
 
 
 def _in_pipe(seen: Seen) -> bool:
@@ -60,7 +72,7 @@ def _texts(seen: Seen) -> Iterator[str]:
     for word in (*command.words, *command.targets, *values):
         for text in seen.texts(word):
             yield text
-            if text.startswith("-") and "=" in text:
+            if "=" in text:
                 yield text.partition("=")[2]
             elif text.startswith("-") and "/" in text[:4]:
                 yield text[2:]
@@ -81,7 +93,7 @@ def _named(text: str, seen: Seen, patches: StageFiles) -> Iterator[str]:
 def _reads_applies(name: str, seen: Seen, files: StageFiles, read: Read) -> bool:
     """Whether it runs a file of the repository that applies patches: a program in another language, a Makefile."""
     paths = [at(seen.folder, text) for text in _texts(seen) if "$" not in text]
-    if name in ("make", "gmake"):
+    if name in _MAKE:
         paths += [f"{folder}/{one}" for folder in (seen.folder, *paths) for one in _MAKEFILES]
     origins = {origin for path in paths if (origin := files.at(path)) is not None and not origin.endswith(PATCHES)}
     return any(_APPLIES.search(read(origin) or b"") for origin in sorted(origins))
