@@ -21,6 +21,8 @@ from regraft.core.shell_values import (
 
 Outcome = Literal["stops", "goes-on", "unclear"]
 
+MOST = 100_000  # statements that are run in thought
+
 _ENDS = frozenset({"exit", "return"})
 
 
@@ -68,6 +70,7 @@ class _Run:
         self._failed = False
         self._last = 0
         self._functions: dict[str, Nested] = {}
+        self._steps = 0
         self._reaching: set[str] = set()
         self._within: list[str] = []
         self.swallowed: Node | None = None
@@ -75,6 +78,9 @@ class _Run:
     def node(self, node: Node) -> int:
         """Its status. Raises _Left where the script ends in it."""
         before = self._failed
+        self._steps += 1
+        if self._steps > MOST:  # functions that call each other
+            raise _Unclear
         status = self._status(node)
         if status == 0 and self._failed and not before and self.swallowed is None:
             self.swallowed = node
