@@ -255,3 +255,8 @@ def test_a_second_try_of_the_same_patch_fails_too() -> None:
     assert judged("APPLY --check p && APPLY p || echo already there") == "goes-on"
     assert judged("APPLY p || APPLY --3way p") == "stops"
     assert judged("if APPLY --check p; then APPLY p; else echo skipped; fi") == "goes-on"
+
+
+def test_functions_that_call_each_other_without_end_are_unclear() -> None:
+    calls = "\n".join(f"f{at}() {{ f{at + 1}; f{at + 1}; }}" for at in range(40))
+    assert judged(f"{calls}\nf40() {{ true; }}\nf0\nAPPLY || true") == "unclear"

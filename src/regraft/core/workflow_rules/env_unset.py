@@ -13,7 +13,7 @@ from regraft.core.workflow_scripts import Script, kept, scripts
 from regraft.core.workflow_values import Place
 
 NAME = "env-unset"
-MOST = 400  # names of one step that are looked at
+MOST = 100  # names of one step that are looked at
 
 _GUARD = regex(rb"(?m)^\s*set \+[a-z]*u|\bset -a\b|\bset -o allexport\b")
 _READ = regex(rb"\$\{?([A-Za-z_][A-Za-z0-9_]*)")

@@ -21,6 +21,7 @@ from regraft.core.workflow_scripts import Script, job_scripts, kept, lines_of, s
 from regraft.core.workflow_values import Data, Job, Place, Step, Text, Workflow
 
 NAME = "missing-file"
+MOST = 50  # files of one script that are looked for
 
 _SUFFIXES = (".sh", ".bash", ".py", ".js", ".mjs", ".rb", ".pl")
 _MOVES = frozenset({"checkout", "switch", "reset", "pull", "merge", "apply", "am", "stash", "cherry-pick", "worktree"})
@@ -132,7 +133,7 @@ def _of_script(graph: Graph, here: _Tracked, script: Script) -> Iterator[Finding
     asked: set[int] | None = None
     for one in (*ran(graph, script), *_arguments(graph, script, around)):
         severity = _severity(here, one)
-        if severity is None or one.path in said:
+        if severity is None or one.path in said or len(said) >= MOST:
             continue
         said.add(one.path)
         if asked is None:

@@ -29,7 +29,7 @@ from regraft.core.workflow_run_files import run_files
 from regraft.core.workflow_scripts import Script, job_scripts, kept, scripts
 
 NAME = "swallowed-failure"
-MOST = 400_000  # commands of one script that are run in thought
+MOST = 200_000  # commands of one script that are run in thought
 
 _OFF = regex(rb"(?m)^\s*set \+(?:[a-z]*e|o errexit)|\btrap\b.*\bERR\b")
 _PASSES_ON = frozenset(
