@@ -161,6 +161,15 @@ def test_a_checkout_that_is_not_there_is_an_error_and_no_unknown_commit(world: W
     assert "/opt/eng" in said
 
 
+def test_everything_that_could_not_be_looked_at_is_in_the_error(world: World) -> None:
+    shutil.rmtree(world.baked)
+    world.python.unlink()
+    said = world.probe(codes=(3,))[1]
+    assert said.startswith("error: ")
+    assert "there is no interpreter at" in said
+    assert "; /opt/eng: what eng holds cannot be told" in said
+
+
 @pytest.mark.parametrize("words", [(), ("--write",), ("--explain",)])
 def test_a_bare_name_below_a_root_is_never_this_machines_interpreter(world: World, words: tuple[str, ...]) -> None:
     world.write("regraft.toml", MANIFEST.replace('python = "/usr/bin/python3"', ""))

@@ -102,6 +102,37 @@ def test_a_context_by_copy_lines_is_compared_too(repository: Callable[..., Any])
     assert [rule for rule, _ in found.differences(at_the_top)] == ["context-differs"]
 
 
+def test_what_the_manifest_answers_is_what_the_repository_is_read_by(
+    repository: Callable[..., Any], patch: Callable[..., str]
+) -> None:
+    """No workflow tells context, stage or argument, and two folders have the patch."""
+    docker = """\
+        FROM a AS first
+        ARG REF=main
+        COPY p.patch /p.patch
+        RUN git clone -b $REF https://x.org/o/m /m && cd /m && git apply /p.patch
+        FROM a
+        RUN git clone -b w https://x.org/o/n /n
+        """
+    manifest = """
+        [project]
+        name = "mine"
+        [dependencies.m]
+        url = "https://x.org/o/m"
+        branch = "work"
+        [images.default]
+        dockerfile = "docker/Dockerfile"
+        context = "docker"
+        target = "first"
+        build-args = { REF = "work" }
+        [images.default.baked.m]
+        path = "/m"
+        patches = ["docker/p.patch"]
+        """
+    found = repository({"docker/Dockerfile": docker, "docker/p.patch": patch("a"), "p.patch": patch("b")})
+    assert found.differences(manifest) == []
+
+
 def test_options_in_a_variable_may_pass_anything(repository: Callable[..., Any]) -> None:
     line = "on: push\njobs:\n  b:\n    steps:\n      - run: docker build {} -t o/p:a --push .\n"
     found = repository({"Dockerfile": DOCKERFILE, CI: line.format("--build-arg REF=x")})

@@ -72,8 +72,9 @@ def _explain(
             every = explained(image, project.manifest, found, files=project.files, checkouts=checkouts, search=search)
     else:
         every = explained(image, project.manifest, found, files=project.files, checkouts=checkouts)
-    print(explained_json(every) if args.format == "json" else "\n".join(explained_lines(every)))
-    for error in not_looked_at(found, image).values():
+    if every or args.format == "json":
+        print(explained_json(every) if args.format == "json" else "\n".join(explained_lines(every)))
+    for error in not_looked_at(found, image):
         raise error
     return 1 if any(one.surprising for one in every) else 0
 

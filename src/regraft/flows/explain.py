@@ -17,7 +17,7 @@ from regraft.core.observation import Checkout, Observation, Unreadable, Wanted
 from regraft.errors import InputError
 from regraft.flows.draft import LOCK_LIMIT
 from regraft.flows.judge import judge
-from regraft.flows.observe import not_looked_at
+from regraft.flows.observe import unread_checkouts
 from regraft.flows.patch_files import PatchFiles
 from regraft.flows.patch_judging import LookUp, PatchUpstream
 from regraft.flows.patch_reading import PatchFile, read_carried
@@ -47,7 +47,7 @@ def explained(  # noqa: PLR0913 - keyword-only but for what is explained
     patches = PatchFiles(files, [image])
     pins = _pins(image, files)
     found = []
-    missing = not_looked_at(observation, image)
+    missing = unread_checkouts(observation, image)
     for name, baked in image.baked.items():
         if name in missing:
             continue

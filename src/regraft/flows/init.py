@@ -15,7 +15,7 @@ from regraft.core.init_manifest import Proposal, manifest_text
 from regraft.core.init_pip import requirement_lines
 from regraft.core.init_propose import propose as proposed_of
 from regraft.core.init_questions import open_questions
-from regraft.core.init_values import Place, Told, Workflows
+from regraft.core.init_values import Build, Place, Told, Workflows
 from regraft.core.init_workflows import read_script, read_workflow
 from regraft.core.lock import read_lock
 from regraft.core.manifest import Lock, Manifest
@@ -99,7 +99,7 @@ class Comparison(Struct, frozen=True):
 def compare(files: ListedFiles) -> Comparison:
     """What the project's manifest and its other files say differently. Raises what `open_manifest` raises, and OutsideError."""
     manifest, data = open_manifest(files)
-    found = gather(files)
+    found = gather(files, manifest)
     proposed_of(found)  # leaves only the Dockerfiles that bake something
     comparing = Comparing(manifest, found, TomlPlaces(data), files.place(MANIFEST), open_questions(data))
     looked_at = {
@@ -133,14 +133,18 @@ class ProposedFiles:
         return f"{self._files.place(path)} (proposed)" if path == MANIFEST else self._files.place(path)
 
 
-def gather(files: ListedFiles) -> Found:
-    """Everything that is read of a repository. Raises OutsideError where a file cannot be read."""
-    return _Gathering(files).found()
+def gather(files: ListedFiles, manifest: Manifest | None = None) -> Found:
+    """Everything that is read of a repository. Raises OutsideError where a file cannot be read.
+
+    What no workflow tells of a build is taken from `manifest`, so that the same reading is compared with it.
+    """
+    return _Gathering(files, manifest).found()
 
 
 class _Gathering:
-    def __init__(self, files: ListedFiles) -> None:
+    def __init__(self, files: ListedFiles, manifest: Manifest | None) -> None:
         self._files = files
+        self._images = [*manifest.images.values()] if manifest is not None else []
         self._paths = [one for one in files.paths() if not _SKIPPED & {*one.split("/")}]
         self._tracked = frozenset(self._paths)
 
@@ -158,11 +162,24 @@ class _Gathering:
         for path in self._named(_DOCKERFILE):
             data = self.read(path) if not path.lower().endswith(_NO_DOCKERFILE) else None
             if data is not None:
-                found.held.append(held_by(data, path, self._tracked, self.read, workflows.build_of(path)))
+                found.held.append(held_by(data, path, self._tracked, self.read, self._build(path, workflows)))
         self._patches(found)
         self._locks(found)
         found.imported = self._imports(found)
         return found
+
+    def _build(self, path: str, workflows: Workflows) -> Build | None:
+        told = workflows.build_of(path)
+        images = [one for one in self._images if one.dockerfile == path]
+        if len(images) != 1:
+            return told
+        own = images[0].build
+        context, target = own.context, own.target
+        if told is None:
+            return Build(Place(MANIFEST, 1), context, target, tuple(own.arguments.items()), ("context",))
+        context = context if "context" in told.unsure else told.context
+        target = target if "target" in told.unsure else told.target
+        return replace(told, context=context, target=target, arguments=(*own.arguments.items(), *told.arguments))
 
     def _named(self, pattern: Any, most: int = MOST) -> list[str]:
         return [path for path in self._paths if pattern.fullmatch(path)][:most]

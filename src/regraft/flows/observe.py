@@ -104,7 +104,7 @@ def as_baseline(observation: Observation, image: Image, reference: str | None) -
     Raises OutsideError where the environment or a checkout could not be looked at: a baseline has no holes.
     """
     environment = observation.environment
-    for error in not_looked_at(observation, image).values():
+    for error in not_looked_at(observation, image):
         raise error
     assert isinstance(environment, Environment)
     dependencies = {}
@@ -116,23 +116,30 @@ def as_baseline(observation: Observation, image: Image, reference: str | None) -
     return Baseline(SCHEMA, image.name, reference, environment.version, dependencies, installed, site_of(environment))
 
 
-def not_looked_at(observation: Observation, image: Image) -> dict[str | None, OutsideError]:
-    """What could not be looked at: of the environment (None), and of each dependency by its name."""
-    found: dict[str | None, OutsideError] = {}
-    environment = observation.environment
-    if isinstance(environment, Unreadable):
-        found[None] = OutsideError(environment.code, environment.message, where=image.python, hint=environment.hint)
-    for name, baked in image.baked.items():
+def not_looked_at(observation: Observation, image: Image) -> list[OutsideError]:
+    """What could not be looked at: nothing, or one error that is about the environment and every checkout of which that holds."""
+    unread: list[tuple[str, Unreadable]] = []
+    if isinstance(observation.environment, Unreadable):
+        unread.append((image.python, observation.environment))
+    unread += [(image.baked[name].path, one) for name, one in unread_checkouts(observation, image).items()]
+    if not unread:
+        return []
+    (where, first), *others = unread
+    more = "".join(f"; {path}: {one.message}" for path, one in others)
+    return [OutsideError(first.code, f"{first.message}{more}", where=where, hint=first.hint)]
+
+
+def unread_checkouts(observation: Observation, image: Image) -> dict[str, Unreadable]:
+    """By dependency, why what its checkout holds cannot be told."""
+    found: dict[str, Unreadable] = {}
+    for name in image.baked:
         there = observation.checkouts[name]
         if isinstance(there, Unreadable):
-            found[name] = OutsideError(there.code, there.message, where=baked.path, hint=there.hint)
+            found[name] = there
         elif there.tree is None:
-            found[name] = OutsideError(
-                "checkout-unreadable",
-                f"what {name} holds cannot be told: {there.trouble or there.reason or there.state}",
-                where=baked.path,
-                hint="look whether `path` names the checkout in this image",
-            )
+            message = f"what {name} holds cannot be told: {there.trouble or there.reason or there.state}"
+            hint = "look whether `path` names the checkout in this image"
+            found[name] = Unreadable("checkout-unreadable", message, hint)
     return found
 
 
