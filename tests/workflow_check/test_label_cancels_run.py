@@ -35,8 +35,14 @@ jobs:
         (workflow(), "warning"),
         (workflow(types="[synchronize, unlabeled]"), "warning"),
         (workflow(condition="github.event.label.name == 'gpu' || github.event.action == 'opened'"), "error"),
+        (
+            workflow(
+                condition="github.event.label.name == 'gpu' || contains(github.event.pull_request.labels.*.name, 'gpu')"
+            ),
+            "warning",
+        ),
     ],
-    ids=["labels and pushes", "labels taken off", "a job asks for the label"],
+    ids=["labels and pushes", "labels taken off", "a job asks for the label", "or for one that is there"],
 )
 def test_a_group_in_which_a_label_cancels_the_run_is_found(texts: dict, severity: str, found: Callable) -> None:
     assert [(one.rule, one.severity, one.line) for one in found(texts, RULE)] == [(RULE, severity, 5)]
@@ -49,10 +55,19 @@ def test_a_group_in_which_a_label_cancels_the_run_is_found(texts: dict, severity
         workflow(types="[labeled]"),
         workflow(group="ci-${{ github.ref }}-${{ github.event.label.name }}"),
         workflow(group="ci-${{ github.event['action'] == 'labeled' && github.run_id }}"),
+        {"ci.yml": workflow()["ci.yml"].replace("{run: make}", "{uses: o/enforce-label@v2}")},
         workflow(cancels="false"),
         workflow(cancels="${{ github.event.action == 'synchronize' }}"),
     ],
-    ids=["no labels", "labels only", "the label in the key", "index syntax", "cancels nothing", "cancels for pushes"],
+    ids=[
+        "no labels",
+        "labels only",
+        "the label in the key",
+        "index syntax",
+        "only looks at labels",
+        "cancels nothing",
+        "cancels for pushes",
+    ],
 )
 def test_a_group_that_keeps_labels_apart_or_cancels_nothing_is_not(texts: dict, found: Callable) -> None:
     assert found(texts, RULE) == []

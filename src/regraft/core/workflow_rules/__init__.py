@@ -11,6 +11,7 @@ from regraft.core.workflow_rules import (
     env_unset,
     gate_always_open,
     gate_never_opens,
+    github_value_impossible,
     input_never_passed,
     input_undeclared,
     input_unread,
@@ -30,6 +31,7 @@ from regraft.core.workflow_rules import (
     skipped_by_ancestor,
     suite_unknown,
     swallowed_failure,
+    text_as_boolean,
 )
 
 RULES: tuple[Rule, ...] = (
@@ -42,6 +44,7 @@ RULES: tuple[Rule, ...] = (
     env_unset.RULE,
     gate_always_open.RULE,
     gate_never_opens.RULE,
+    github_value_impossible.RULE,
     input_never_passed.RULE,
     input_undeclared.RULE,
     input_unread.RULE,
@@ -61,4 +64,5 @@ RULES: tuple[Rule, ...] = (
     skipped_by_ancestor.RULE,
     suite_unknown.RULE,
     swallowed_failure.RULE,
+    text_as_boolean.RULE,
 )

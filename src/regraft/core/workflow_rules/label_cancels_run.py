@@ -8,7 +8,7 @@ from regraft.core.expression_tree import Expression, parts
 from regraft.core.findings import Finding, Severity, Witness
 from regraft.core.workflow_graph import Graph
 from regraft.core.workflow_rule import Rule
-from regraft.core.workflow_values import Data, Event, Text, Workflow
+from regraft.core.workflow_values import Data, Event, Job, Text, Workflow
 
 NAME = "label-cancels-run"
 
@@ -31,7 +31,7 @@ def find(graph: Graph) -> Iterator[Finding]:
         event = next((one for one in workflow.events.values() if _mixes(one)), None)
         group = workflow.data.get("concurrency", "group")
         cancels = workflow.data.get("concurrency", "cancel-in-progress")
-        if event is None or group is None or cancels is None:
+        if event is None or group is None or cancels is None or not any(map(_works, workflow.jobs.values())):
             continue
         if _text(cancels).strip().lower() != "true" or _tells_apart(_text(group)):
             continue
@@ -62,6 +62,13 @@ def _mixes(event: Event) -> bool:
     return event.name in ("pull_request", "pull_request_target") and bool(types & _LABELLED) and bool(types - _LABELLED)
 
 
+def _works(job: Job) -> bool:
+    """Whether it does more than look at the labels by some action: there the newest run says it all."""
+    return job.uses is not None or any(
+        one.run is not None or (one.uses is not None and "checkout" in one.uses.value) for one in job.steps
+    )
+
+
 def _text(data: Data) -> str:
     return data.value.value if isinstance(data.value, Text) else ""
 
@@ -82,7 +89,8 @@ def _asks_for_a_label(workflow: Workflow) -> Witness | None:
     """The condition by which a run for another label skips what it would have tested."""
     for job in workflow.jobs.values():
         condition = job.condition
-        if condition is not None and "github.event.label.name" in condition.text.value:
+        text = condition.text.value if condition is not None else ""
+        if condition is not None and "github.event.label.name" in text and ".labels" not in text:
             place = condition.text.place
             return Witness(place.path, place.line, f"`{job.name}` runs for one label, and is skipped for another")
     return None
