@@ -18,6 +18,7 @@ from pathlib import Path
 
 import apply as applying
 import images as imaging
+import workflows as checking
 from apply import timed
 
 import init as initiating
@@ -156,7 +157,7 @@ def main() -> int:
         code = report(measure(worlds.outline(folder / "world", os.environ), folder))
         (folder / "apply").mkdir()
         code |= report_apply(applying.median(applying.measure(folder / "apply")))
-    return code | initiating.main() | patching.main() | imaging.main()
+    return code | initiating.main() | patching.main() | imaging.main() | checking.main()
 
 
 if __name__ == "__main__":
