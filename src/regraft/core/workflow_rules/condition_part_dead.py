@@ -7,7 +7,7 @@ from regraft.core.expression_written import written
 from regraft.core.findings import Finding, Severity
 from regraft.core.workflow_conditions import place_in
 from regraft.core.workflow_graph import Graph, Site
-from regraft.core.workflow_judge import constant, holds
+from regraft.core.workflow_judge import at_a_glance, constant, holds
 from regraft.core.workflow_rule import Rule
 from regraft.core.workflow_values import Condition
 
@@ -31,9 +31,8 @@ def _dead(graph: Graph, site: Site, condition: Condition, tree: Expression) -> I
     for part in tree.items:
         if not _asks(part):
             continue
-        judged = holds(graph, site, part)
         useless = tree.operator == "&&"
-        if judged.value is not useless:
+        if at_a_glance(graph, site, part) is not useless or (judged := holds(graph, site, part)).value is not useless:
             yield from _dead(graph, site, condition, part)
             continue
         place = place_in(condition, part.at)

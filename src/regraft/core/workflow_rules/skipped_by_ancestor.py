@@ -5,10 +5,11 @@ GitHub's implied `success()` looks at all ancestors, however far: https://github
 
 from collections.abc import Iterator
 
-from regraft.core.expression_tree import Expression, Logic
+from regraft.core.expression_cone import path_of
+from regraft.core.expression_tree import Expression, Logic, parts
 from regraft.core.expression_written import written
 from regraft.core.findings import Finding, Witness
-from regraft.core.workflow_conditions import is_implicit, whole_tree
+from regraft.core.workflow_conditions import condition_tree, is_implicit, whole_tree
 from regraft.core.workflow_graph import Graph, Scope, Site
 from regraft.core.workflow_judge import can_run, constant, holds, reaching, runs
 from regraft.core.workflow_rule import Rule
@@ -35,11 +36,13 @@ def _by_case(graph: Graph, site: Site, job: Job) -> Iterator[Finding]:
     if condition is None or condition.expression is None or constant(graph, site).value is not None:
         return
     whole = whole_tree(condition)
+    decided = [one for job in graph.ancestors(site.path, job) for one in _names(condition_tree(job.condition))]
     for case in _alternatives(condition.expression):
-        if holds(graph, site, case).value is not None:
-            continue
+        asked = _names(case)
+        if not any(one[0] == "needs" for one in asked) and not asked & {*decided}:
+            continue  # nothing decides it and an ancestor too
         judged = holds(graph, site, both(whole, case))
-        if judged.value is not False:
+        if judged.value is not False or holds(graph, site, case).value is not None:
             continue
         place = condition.text.place
         message = (
@@ -52,8 +55,10 @@ def _by_case(graph: Graph, site: Site, job: Job) -> Iterator[Finding]:
 
 def _by_event(graph: Graph, site: Site, job: Job) -> Iterator[Finding]:
     """An event on which all that it needs directly can run, and it cannot, since a job further away is skipped."""
-    if runs(graph, site).value is False:
-        return
+    needed = {one.value.lower() for one in job.needs}
+    far = [one for one in graph.ancestors(site.path, job) if one.name.lower() not in needed]
+    if not any(_names(condition_tree(one.condition)) for one in far) or runs(graph, site).value is False:
+        return  # what has no condition runs on every event
     for scope in reaching(graph, site.path):
         cause = _far_cause(graph, site, job, scope)
         if cause is None:
@@ -79,6 +84,14 @@ def _far_cause(graph: Graph, site: Site, job: Job, scope: Scope) -> Job | None:
         return None
     far = [one for one in ancestors if one not in near]
     return next((one for one in far if can_run(graph, Site(site.path, one), scope) is False), None)
+
+
+def _names(tree: Expression) -> set[tuple[str, ...]]:
+    """The first words of all that is asked: `("needs", "a")`, `("github", "event")`."""
+    path = path_of(tree)
+    if path is not None and not path[0].endswith("()"):
+        return {path[:2]}
+    return set[tuple[str, ...]]().union(*map(_names, parts(tree)))
 
 
 def _alternatives(tree: Expression) -> tuple[Expression, ...]:
