@@ -714,3 +714,19 @@ def test_long_pipelines_end(graph_of: GraphOf) -> None:
     graph = graph_of({"a.yml": f"on: [push, pull_request, schedule]\njobs:\n{jobs}"})
     judged = [runs(graph, one).value for one in graph.sites()]
     assert set(judged) == {None}
+
+
+@pytest.mark.parametrize("first", ["both", "case"])
+def test_what_one_question_found_is_not_taken_for_constant_by_the_next(graph_of: GraphOf, first: str) -> None:
+    jobs = "  a: { runs-on: x, if: github.actor != 'bot' }\n"
+    jobs += "  b: { runs-on: x, needs: a, if: needs.a.result == 'skipped' || github.actor == 'x' }\n"
+    graph = graph_of({"a.yml": f"on: push\njobs:\n{jobs}"})
+    here = Site(path("a.yml"), graph.job(path("a.yml"), "b"))
+    trees = {
+        "case": parse_expression("needs.a.result == 'skipped'"),
+        "both": parse_expression(
+            "((needs.a.result == 'skipped' || github.actor == 'x') && success()) && needs.a.result == 'skipped'"
+        ),
+    }
+    answers = {name: holds(graph, here, trees[name]).value for name in (first, *trees)}
+    assert answers == {"case": None, "both": False}

@@ -213,7 +213,9 @@ class Case:
     def _defined(self, of: Variable, tree: Expression, names: Names, *, truth: bool) -> Partly:
         """The value (or the truth) of an expression of another place. One that leads back to itself is unknown."""
         key = (of, truth)
-        found = self._there.get(key) or self._cases.constants.get(key)
+        found = self._cases.constants.get(key)
+        if found is None and (found := self._there.get(key)) is not None:
+            self._uses += 1  # it may have come from a class that was chosen before
         if found is None:
             if self._peeking and self._open.get(key) == self.position:
                 raise _UnforcedError
