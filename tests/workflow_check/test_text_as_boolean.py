@@ -73,3 +73,29 @@ def test_a_text_that_says_false_and_is_true_is_found(found: Callable, texts: dic
 )  # fmt: skip
 def test_a_text_that_is_compared_or_a_boolean_is_not_a_finding(found: Callable, texts: dict) -> None:
     assert found(texts, RULE) == []
+
+
+@pytest.mark.parametrize(
+    ("read", "declared", "severities"),
+    [
+        ("github.event.inputs.debug", "{default: false}", ["error"]),
+        ("inputs.debug", "{default: false}", ["error"]),
+        ("inputs.debug", "{type: string, default: 'true'}", ["warning"]),
+        ("inputs.debug", "{default: ''}", []),
+        ("inputs.debug", "{type: boolean, default: false}", []),
+        ("github.event.inputs.debug", "{type: boolean, default: false}", ["error"]),
+    ],
+)
+def test_an_input_of_no_type_is_a_text(read: str, declared: str, severities: list[str], found: Callable) -> None:
+    text = f"""on:
+  workflow_dispatch:
+    inputs:
+      debug: {declared}
+jobs:
+  a:
+    runs-on: x
+    steps:
+      - if: github.event_name == 'workflow_dispatch' && {read}
+        run: make
+"""
+    assert [one.severity for one in found({"ci.yml": text}, "text-as-boolean")] == severities

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from regraft.core.findings import Finding, Severity, Witness
+from regraft.core.findings import Confidence, Finding, Severity, Witness
 from regraft.core.patterns import regex
 from regraft.core.workflow_graph import CALL, Graph
 from regraft.core.workflow_inputs import find as named
 from regraft.core.workflow_rule import Rule
 from regraft.core.workflow_run_by import reads_event_inputs, run_by
 from regraft.core.workflow_uses import uses
-from regraft.core.workflow_values import Data, Declared, Event, Workflow
+from regraft.core.workflow_values import Data, Declared, Event, Step, Workflow
 from regraft.core.workflow_yaml import text
 
 NAME = "input-unread"
@@ -38,10 +38,12 @@ def find(graph: Graph) -> Iterator[Finding]:
             continue
         many = len(shared[one.name.lower()])
         also = f"; {many} workflows declare it, and none of them reads it" if many > 1 else ""
-        message = (
-            f"the input `{one.name}` is read nowhere: whoever starts this by hand and sets it changes nothing{also}"
+        known = not any(map(_is_foreign, (step for job in workflow.jobs.values() for step in job.steps)))
+        effect = (
+            "sets it changes nothing" if known else "sets it changes nothing, unless an action reads the event itself"
         )
-        yield _finding(graph, message, one, event.data)
+        message = f"the input `{one.name}` is read nowhere: whoever starts this by hand and {effect}{also}"
+        yield _finding(graph, message, one, event.data, "high" if known else "medium")
     for action in graph.repository.actions.values():
         using = text(action.data.get("runs", "using"))
         if using is None or using.value != "composite" or uses(graph, action.path).unread is not None:
@@ -51,13 +53,18 @@ def find(graph: Graph) -> Iterator[Finding]:
                 yield _finding(graph, f"the input `{one.name}` is read nowhere in this action", one, action.data)
 
 
-def _finding(graph: Graph, message: str, one: Declared, owner: Data | None) -> Finding:
+def _is_foreign(step: Step) -> bool:
+    """An action of somebody's, which may well read `$GITHUB_EVENT_PATH`."""
+    return step.uses is not None and not step.uses.value.startswith(("./", "actions/"))
+
+
+def _finding(graph: Graph, message: str, one: Declared, owner: Data | None, confidence: Confidence = "high") -> Finding:
     at = one.place
     said = text(owner.get("inputs", one.name, "description")) if owner is not None else None
     meant = _FOR_PEOPLE.fullmatch(one.name) or (said is not None and _GIVEN_UP.search(said.value))
     severity: Severity = "note" if meant else "warning"
     fix = "read it where it was meant to decide, or take it out"
-    return Finding(NAME, severity, message, at.path, at.line, at.column, "high", _callers(graph, one), fix)
+    return Finding(NAME, severity, message, at.path, at.line, at.column, confidence, _callers(graph, one), fix)
 
 
 def _events(graph: Graph) -> Iterator[tuple[Workflow, Event]]:

@@ -16,7 +16,7 @@ from regraft.core.workflow_graph import Graph
 from regraft.core.workflow_inputs import find as named
 from regraft.core.workflow_rule import Rule
 from regraft.core.workflow_uses import Use, files, place_of, uses
-from regraft.core.workflow_values import Action, Job, Place, Step, Workflow
+from regraft.core.workflow_values import Action, Declared, Job, Place, Step, Workflow
 from regraft.core.workflow_yaml import text
 
 NAME = "text-as-boolean"
@@ -119,6 +119,11 @@ def _flag(graph: Graph, file: Workflow | Action, use: Use) -> _Why | None:
                 return _Why(
                     declared.place, f"`{declared.name}` is declared as a boolean, and comes as a text", sure=True
                 )
+            if declared is not None and (why := _of_text(declared)) is not None:
+                return why
+    if use.path[0] == "inputs" and isinstance(file, Workflow) and len(use.path) == 2:
+        found = [one for event in file.events.values() if (one := named(event.inputs, use.path[1])) is not None]
+        return next((why for one in found if (why := _of_text(one)) is not None), None)
     if use.path[0] == "inputs" and isinstance(file, Action) and len(use.path) == 2:
         return _of_action(graph, file, use.path[1])
     if use.path[2:3] == ("outputs",) and len(use.path) == 4:
@@ -129,6 +134,14 @@ def _flag(graph: Graph, file: Workflow | Action, use: Use) -> _Why | None:
         job = named(file.jobs, use.path[1]) if isinstance(file, Workflow) else None
         return _of_job(job, use.path[3]) if job is not None else None
     return None
+
+
+def _of_text(declared: Declared) -> _Why | None:
+    """An input that is a text, and whose default says true or false."""
+    default = declared.default.text.value.strip().lower() if declared.default is not None else None
+    if declared.type not in (None, "string") or default not in _WORDS:
+        return None
+    return _Why(declared.place, f"`{declared.name}` is a text, and `{default}` by default", sure=default == "false")
 
 
 def _of_action(graph: Graph, action: Action, name: str) -> _Why | None:
