@@ -74,7 +74,7 @@ def _proved(run: Run, old: Sequence[bytes], new: Sequence[bytes], blocks: Sequen
         if not run.added:
             return (i1, i2) == (run.start, run.end) and j1 == j2 and not _count(new, removed)
         telling = any(_TELLING.search(line) for line in run.added)
-        came_in = telling and _count(new, run.added) > _count(old, run.added) and _in_place(run, old, new, block)
+        came_in = telling and _in_place(run, old, new, block) and _count(new, run.added) > _count(old, run.added)
         stays = removed and _count(new[j1:j2], removed) > _count(run.added, removed)
         return bool(came_in and not stays)
     return False
@@ -159,5 +159,11 @@ def came_twice(run: Run, base: bytes, now: bytes, after: bytes) -> bool:
 
 
 def _count(lines: Sequence[bytes], block: Sequence[bytes]) -> int:
-    size = len(block)
-    return sum(list(lines[at : at + size]) == list(block) for at in range(len(lines) - size + 1))
+    """How often a block of lines, one at least, stands in a text."""
+    wanted, found, at = tuple(block), 0, -1
+    while True:
+        try:
+            at = lines.index(wanted[0], at + 1)
+        except ValueError:
+            return found
+        found += tuple(lines[at : at + len(wanted)]) == wanted
