@@ -34,6 +34,7 @@ jobs:
     [
         (workflow(), "warning"),
         (workflow(types="[synchronize, unlabeled]"), "warning"),
+        (workflow(cancels="${{ github.event_name == 'pull_request' }}"), "warning"),
         (workflow(condition="github.event.label.name == 'gpu' || github.event.action == 'opened'"), "error"),
         (
             workflow(
@@ -42,7 +43,13 @@ jobs:
             "warning",
         ),
     ],
-    ids=["labels and pushes", "labels taken off", "a job asks for the label", "or for one that is there"],
+    ids=[
+        "labels and pushes",
+        "labels taken off",
+        "cancels for pull requests",
+        "a job asks for the label",
+        "or for one that is there",
+    ],
 )
 def test_a_group_in_which_a_label_cancels_the_run_is_found(texts: dict, severity: str, found: Callable) -> None:
     assert [(one.rule, one.severity, one.line) for one in found(texts, RULE)] == [(RULE, severity, 5)]

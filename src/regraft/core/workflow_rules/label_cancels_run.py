@@ -6,7 +6,9 @@ from regraft.core.expression_cone import path_of
 from regraft.core.expression_text import value_parts
 from regraft.core.expression_tree import Expression, parts
 from regraft.core.findings import Finding, Severity, Witness
+from regraft.core.workflow_glance import decide_at
 from regraft.core.workflow_graph import Graph
+from regraft.core.workflow_names import names_at
 from regraft.core.workflow_rule import Rule
 from regraft.core.workflow_values import Data, Event, Job, Text, Workflow
 
@@ -33,7 +35,7 @@ def find(graph: Graph) -> Iterator[Finding]:
         cancels = workflow.data.get("concurrency", "cancel-in-progress")
         if event is None or group is None or cancels is None or not any(map(_works, workflow.jobs.values())):
             continue
-        if _text(cancels).strip().lower() != "true" or _tells_apart(_text(group)):
+        if not _is_true(graph, workflow, event, _text(cancels)) or _tells_apart(_text(group)):
             continue
         asks = _asks_for_a_label(workflow)
         severity: Severity = "error" if asks is not None else "warning"
@@ -71,6 +73,15 @@ def _works(job: Job) -> bool:
 
 def _text(data: Data) -> str:
     return data.value.value if isinstance(data.value, Text) else ""
+
+
+def _is_true(graph: Graph, workflow: Workflow, event: Event, text: str) -> bool:
+    """Whether it is true in every run that this event starts."""
+    found = value_parts(text)
+    if len(found) != 1 or found[0].expression is None:
+        return text.strip().lower() == "true"
+    scope = next((one for one in graph.scopes(workflow.path) if one.caller is None and one.event is event), None)
+    return scope is not None and decide_at(found[0].expression, names_at(graph, scope)).value is True
 
 
 def _tells_apart(group: str) -> bool:
