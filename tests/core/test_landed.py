@@ -1,8 +1,10 @@
 """A change that came in once, and is proved to be there still although its surroundings moved on."""
 
+from collections.abc import Iterable
+
 import pytest
 
-from regraft.core.landed import landed_and_kept
+from regraft.core.landed import followed, mark
 from regraft.core.patch_text import Hunk
 
 FIX = Hunk(
@@ -10,6 +12,14 @@ FIX = Hunk(
 )
 ADDS = Hunk(1, 1, 1, (b" start", b"+a telling line", b"+another one", b" end"))
 LANDED = b"def load(path):\n    data = open(path, 'rb')\n    return data\n"
+
+
+def landed_and_kept(hunk: Hunk, landed: bytes, later: Iterable[bytes | None]) -> bool:
+    """Whether a hunk that was wholly there in `landed` is there in each of the `later` versions too."""
+    found = mark(hunk, landed)
+    for content in later:
+        found = followed(found, content) if found is not None else None
+    return found is not None
 
 
 def test_the_line_after_a_landed_fix_was_edited() -> None:

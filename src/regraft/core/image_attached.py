@@ -10,9 +10,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from regraft.core.document import unique
 from regraft.core.hashing import sha256
 from regraft.core.image_reference import Digest, parse_digest
+from regraft.core.registry_answers import json_object
 from regraft.errors import InputError
 
 ARTIFACT = "application/vnd.regraft.baseline.v1+json"
@@ -90,7 +90,7 @@ def listed_baselines(index: bytes) -> tuple[Digest, ...]:
 
 def read_attached(manifest: bytes, subject: Digest) -> Digest:
     """The blob of the baseline that such a manifest attaches to that very image. Raises ValueError."""
-    raw = _object(manifest)
+    raw = json_object(manifest)
     if raw.get("artifactType") != ARTIFACT:
         raise ValueError(f"it is no baseline ({raw.get('artifactType')!r:.100})")
     said = raw.get("subject")
@@ -103,7 +103,7 @@ def read_attached(manifest: bytes, subject: Digest) -> Digest:
 
 
 def _manifests(index: bytes) -> list[Any]:
-    raw = _object(index)
+    raw = json_object(index)
     listed = raw.get("manifests")
     if raw.get("schemaVersion") != 2 or raw.get("mediaType", INDEX) != INDEX or not isinstance(listed, list):
         raise ValueError("it is no list of manifests")
@@ -123,13 +123,3 @@ def _descriptor(media_type: str, data: bytes) -> dict[str, Any]:
 
 def _encoded(document: dict[str, Any]) -> bytes:
     return json.dumps(document, separators=(",", ":")).encode()
-
-
-def _object(data: bytes) -> dict[str, Any]:
-    try:
-        raw = json.loads(data.decode("utf-8"), object_pairs_hook=unique)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"it is no JSON document ({str(error)[:100]})") from None
-    if not isinstance(raw, dict):
-        raise ValueError("it is no JSON object")  # noqa: TRY004 - every wrong shape is one kind of error
-    return raw

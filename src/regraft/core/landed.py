@@ -6,7 +6,7 @@ since its added lines are followed by the difference of the two, and none of the
 often as they did, what the hunk removed has not come back, and its old side stands nowhere.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from msgspec import Struct
@@ -155,14 +155,6 @@ def _where(hunk: Hunk, landed: bytes) -> tuple[tuple[int, int], ...]:
             line = text.count(b"\n", 0, text.find(_block(lines)))
             alone.append((line, line + len(lines)))
     return tuple(alone)
-
-
-def landed_and_kept(hunk: Hunk, landed: bytes, later: Iterable[bytes | None]) -> bool:
-    """Whether a hunk that was wholly there in `landed` is there in each of the `later` versions too. Never from a deletion."""
-    found = mark(hunk, landed)
-    for content in later:
-        found = followed(found, content) if found is not None else None
-    return found is not None
 
 
 def _runs(hunk: Hunk) -> Iterator[tuple[bytes, list[bytes]]]:

@@ -78,7 +78,7 @@ def read_challenge(header: str) -> Challenge | None:
 
 
 def read_token(data: bytes) -> str:
-    raw = _object(data)
+    raw = json_object(data)
     token = raw.get("token") or raw.get("access_token")
     if not isinstance(token, str) or not _TOKEN.fullmatch(token):
         raise ValueError("it holds no token")
@@ -86,7 +86,7 @@ def read_token(data: bytes) -> str:
 
 
 def read_manifest(data: bytes, content_type: str) -> Manifest | Index:
-    raw = _object(data)
+    raw = json_object(data)
     if raw.get("schemaVersion") != 2:
         raise ValueError(f"it is no manifest of schema version 2 ({raw.get('schemaVersion')!r:.40})")
     kind = raw.get("mediaType")
@@ -100,7 +100,7 @@ def read_manifest(data: bytes, content_type: str) -> Manifest | Index:
 
 
 def read_config(data: bytes) -> Config:
-    raw = _object(data)
+    raw = json_object(data)
     inner = raw.get("config") or {}
     labels = (inner.get("Labels") if isinstance(inner, dict) else None) or {}
     if not isinstance(labels, dict) or len(labels) > LABELS or not all(isinstance(one, str) for one in labels.values()):
@@ -118,7 +118,7 @@ def read_config(data: bytes) -> Config:
 def read_errors(data: bytes) -> str:
     """What an answer in the distribution API's form of an error says, "" for any other."""
     try:
-        errors = _object(data).get("errors")
+        errors = json_object(data).get("errors")
     except ValueError:
         return ""
     found = [one for one in errors if isinstance(one, dict)] if isinstance(errors, list) else []
@@ -173,7 +173,8 @@ def _digest(raw: Any) -> Digest:
         raise ValueError(error.message) from None
 
 
-def _object(data: bytes) -> dict[str, Any]:
+def json_object(data: bytes) -> dict[str, Any]:
+    """A document that a registry keeps. Raises ValueError with what is wrong."""
     try:
         raw = json.loads(data.decode("utf-8"), object_pairs_hook=unique)
     except (ValueError, RecursionError) as error:

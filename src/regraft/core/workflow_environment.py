@@ -1,6 +1,6 @@
 """Which variables a step's script finds set: by the workflow, the job, the step, earlier steps, the runner."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
@@ -182,13 +182,3 @@ def sourced(graph: Graph, paths: Iterable[str]) -> tuple[frozenset[str], bool]:
         elif _ACTIVATE.fullmatch(word) is None or word.endswith("env"):
             is_open = True
     return frozenset(names), is_open
-
-
-def every_env(graph: Graph) -> Iterator[str]:
-    """All names that any workflow sets."""
-    for workflow in graph.repository.workflows.values():
-        yield from workflow.env
-        for job in workflow.jobs.values():
-            yield from job.env
-            for step in job.steps:
-                yield from step.env

@@ -38,7 +38,6 @@ _CLOSES = regex(r"\s*(?:\}|\)|done|fi|esac)")
 _PLAIN_LINE = regex(r"\s*(?:echo|printf|if|then|else|elif|fi|for|do|done|case|esac|\{|\}|\(|\)|#|;;|[\w|*\"'.-]+\)|$)")
 _FUNCTION = regex(r"(?m)^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*\(\)")
 _WORD = regex(r"[A-Za-z_][\w-]*")
-_SCRIPT_FILE = regex(r"(?:.*/)?[\w.-]+\.(?:sh|bash|py|js|mjs|cjs|rb|pl)")
 _INTERPRETERS = regex(r"(?:bash|sh|dash|zsh|python[\d.]*|node|ruby|perl)")
 _QUIET_MODULES = frozenset({"pip", "venv", "build", "twine", "json.tool", "http.server", "virtualenv", "ensurepip"})
 _PROGRAMS = """
@@ -69,9 +68,6 @@ class Written(Struct, frozen=True):
     maybe: frozenset[str] = frozenset()
     by: tuple[str, ...] = ()
     open: bool = False
-
-    def may_write(self, name: str) -> bool:
-        return self.open or self.has(name)
 
     def has(self, name: str) -> bool:
         return name.lower() in self.names or name.lower() in self.maybe

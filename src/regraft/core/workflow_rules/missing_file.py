@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from regraft.core.findings import Finding, Severity
+from regraft.core.path_filters import filter_expression, glob_expression
 from regraft.core.patterns import regex
 from regraft.core.shell_kinds import stripped
 from regraft.core.shell_places import commands_at, is_asked
@@ -14,7 +15,6 @@ from regraft.core.shell_values import Command
 from regraft.core.shell_walk import Seen
 from regraft.core.spelling import nearest
 from regraft.core.workflow_graph import Graph
-from regraft.core.workflow_paths import path_pattern
 from regraft.core.workflow_rule import Rule
 from regraft.core.workflow_run_files import WORKSPACE, Layout, Ran, layout, ran, walked, working_folder, written
 from regraft.core.workflow_scripts import Script, job_scripts, kept, lines_of, scripts
@@ -95,10 +95,12 @@ class _Tracked:
 
     def matches(self, pattern: str) -> bool:
         """Whether a pattern of GitHub's matches a file; only those are looked at that begin as it does."""
-        found = path_pattern(pattern)
+        found = filter_expression(pattern)
         special = _SPECIAL.search(pattern)
         if special is None:
             return pattern in self.files or pattern in self.modules
+        if found is None:  # it cannot be told what it matches
+            return True
         stop = special.start() - (1 if special[0] in "?+" and special.start() else 0)
         start = bisect_left(self.sorted, pattern[:stop])
         for at in range(start, len(self.sorted)):
@@ -117,7 +119,8 @@ class _Tracked:
             pattern = pattern.strip("/")
             parts = path.split("/")
             tops = ["/".join(parts[: at + 1]) for at in range(len(parts))] if anchored else parts
-            if any(path_pattern(pattern).fullmatch(one) for one in tops):
+            found = glob_expression(pattern)
+            if found is None or any(map(found.fullmatch, tops)):
                 return True
         return False
 
