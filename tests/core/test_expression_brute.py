@@ -6,15 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
-from regraft.core.expression_cases import Memo, decide
+from regraft.core.expression_cases import decide
 from regraft.core.expression_classes import Kind, Mark, classes
 from regraft.core.expression_evaluate import evaluate
 from regraft.core.expression_known import Defined, Exactly, Known, OneOf, Path, Unknown
+from regraft.core.expression_models import is_open
+from regraft.core.expression_search import Memo
 from regraft.core.expression_text import parse_expression
 from regraft.core.expression_tokens import ExpressionError
 from regraft.core.expression_tree import Call, Compare, Comparison, Constant, Every, Expression, Key, Logic, Not
 from regraft.core.expression_value import Array, Object, Value, equal, truthy
 from regraft.core.expression_written import written
+from regraft.core.workflow_trees import reference
 
 LITERALS: Sequence[bool | float | str | None] = (
     *(
@@ -89,7 +92,7 @@ KINDS: Sequence[Kind] = ("any", "text", "number", "boolean")
 
 
 class Table:
-    def __init__(self, known: Mapping[str, Known]) -> None:
+    def __init__(self, known: dict[str, Known]) -> None:
         self.table = known
 
     def known(self, path: Path) -> Known:
@@ -198,6 +201,25 @@ def test_a_constant_holds_for_all_values(start: int) -> None:
                 constants += 1
                 assert set(world.truths(whole, dice, 80)) <= {decision.value}, (seed, written(whole))
     assert constants > 90  # or else this shows nothing
+
+
+def test_what_a_few_cases_show_to_be_open_is_no_constant() -> None:
+    """Also where the cases are taken over from an earlier question about what is given."""
+    shown = given_by_name = 0
+    for seed in range(2000, 2300):
+        dice = random.Random(seed)
+        world, memo = World(dice), Memo()
+        around = Table({"#in": Defined(Logic("&&", (reference("a.x"), tree(dice, 2), tree(dice, 1))), world.names)})
+        around.table |= world.names.table
+        for depth in (1, 2, 3):
+            whole, given = tree(dice, depth), dice.choice((reference("#in"), tree(dice, 1)))
+            if not is_open(whole, given, around, memo):
+                continue
+            shown += 1
+            given_by_name += given == reference("#in")
+            for one in (whole, Not(whole)):
+                assert decide(Logic("&&", (given, one)), around).value is not False, (seed, written(whole))
+    assert min(given_by_name, shown - given_by_name) > 50  # or else this shows nothing
 
 
 def test_what_is_said_to_be_either_often_is() -> None:

@@ -4,10 +4,13 @@ from collections.abc import Mapping
 
 import pytest
 
-from regraft.core.expression_cases import Memo, decide, values
+from regraft.core.expression_cases import decide, values
 from regraft.core.expression_known import Defined, Exactly, Fields, Known, OneOf, Path, Unknown
+from regraft.core.expression_models import is_open
+from regraft.core.expression_search import Memo
 from regraft.core.expression_text import parse_expression
 from regraft.core.expression_value import value_of
+from regraft.core.workflow_trees import reference
 
 
 class Table:
@@ -257,3 +260,34 @@ def test_many_values_are_not_listed() -> None:
     many = Table(a=OneOf(tuple(map(str, range(65)))))
     assert values(parse_expression("a"), many) is None
     assert values(parse_expression("a"), many, most=65) == tuple(map(str, range(65)))
+
+
+def opens(given: str, text: str) -> bool:
+    """Whether `text` is seen to be open inside of a place that `given` is the condition of."""
+    outside, inside = Table(), Table()
+    inside.table = {one: Defined(reference(one), outside) for one in "abc"} | {
+        "#given": Defined(parse_expression(given), outside)
+    }
+    return is_open(parse_expression(text), reference("#given"), inside)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [("a", "a == 'y'"), ("a && b == 'x'", "c"), ("a || b", "contains(a, 'x')"), ("a", "b && c")],
+)
+def test_a_few_cases_show_that_it_is_open_where_something_is_given(given: str, text: str) -> None:
+    assert opens(given, text)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ("a && b", "a"),
+        ("a && b", "a == 'y' && a == 'z'"),
+        ("b && a == 'x'", "a == 'x' || c"),
+        ("b && a != 'x'", "a == 'x'"),
+    ],
+)
+def test_what_is_constant_where_something_is_given_is_not_open(given: str, text: str) -> None:
+    """Also where more is asked than of what is given: `a` is not two texts at once."""
+    assert not opens(given, text)

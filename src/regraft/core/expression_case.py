@@ -3,10 +3,10 @@
 What an unknown makes of a function, of a comparison with another unknown, or of an index, is one more unknown, by its text.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from regraft.core.expression_classes import Class, Kind, mark
 from regraft.core.expression_cone import Variable
@@ -31,17 +31,29 @@ class _OpenError(Exception):
     """A function needs a value that is not known."""
 
 
+class CoarseError(Exception):
+    """A class that was taken over from another search does not say whether it equals a constant."""
+
+
+class Model(Struct, frozen=True, eq=False):
+    """Classes under which an expression is true, whatever is chosen besides; and what names come to under them."""
+
+    classes: Mapping[Variable, Class] = {}
+    there: Mapping[tuple[Variable, bool], tuple[Partly, dict[Variable, Leaf]]] = {}
+
+
 class Case:
     """Evaluates by choosing a class where one is needed; `_peeking` while nothing may be chosen."""
 
-    def __init__(self, cases: Cases, steps: int) -> None:
+    def __init__(self, cases: Cases, steps: int, model: Model | None = None) -> None:
         self.touched: dict[Variable, Leaf] = {}
         self.position = 0
         self.steps = steps  # expressions that may still be looked at
         self._cases = cases
-        self._classes: dict[Variable, Class] = {}
+        self._model = model or Model()
+        self._classes: dict[Variable, Class] = {**self._model.classes}
         self._chosen: list[tuple[Pending, Class]] = []
-        self._there: dict[tuple[Variable, bool], tuple[Partly, dict[Variable, Leaf]]] = {}
+        self._there: dict[tuple[Variable, bool], tuple[Partly, dict[Variable, Leaf]]] = {**self._model.there}
         self._open: dict[tuple[Variable, bool], int] = {}  # how many choices there were when one more was needed
         self._blocked: dict[tuple[int, Names], int] = {}
         self._peeking = False
@@ -51,6 +63,10 @@ class Case:
     def chosen(self) -> tuple[Choice, ...]:
         """What was taken for what, in this case."""
         return tuple(Choice(value.of[0], value.text, _shown(one)) for value, one in self._chosen)
+
+    def model(self, true: Variable | None = None) -> Model:
+        """What was chosen and found so far, with a name that is true then."""
+        return Model(self._classes, self._there | ({} if true is None else {(true, True): (True, {})}))
 
     def truth(self, tree: Expression, names: Names) -> bool:
         """Raises ExpressionError where the evaluation fails."""
@@ -279,7 +295,11 @@ class Case:
         chosen = self._force(left)
         if chosen.exact is not UNSET:
             return compare("==", chosen.exact, right)
-        return chosen.equals[found] if found in chosen.equals else self._free(names, text())
+        if found in chosen.equals:
+            return chosen.equals[found]
+        if left.of in self._model.classes:
+            raise CoarseError
+        return self._free(names, text())
 
     def _call(self, tree: Call, names: Names) -> Partly:
         if tree.function == "case":

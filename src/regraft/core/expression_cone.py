@@ -10,7 +10,7 @@ from regraft.core.expression_evaluate import evaluate
 from regraft.core.expression_functions import STATUS
 from regraft.core.expression_known import Defined, Exactly, Fields, Known, Names, OneOf, Path
 from regraft.core.expression_tokens import ExpressionError
-from regraft.core.expression_tree import Call, Compare, Constant, Context, Every, Expression, Key, Logic, parts
+from regraft.core.expression_tree import Call, Compare, Constant, Context, Every, Expression, Key, Logic, once, parts
 from regraft.core.expression_value import Array, Value, folded
 from regraft.core.expression_written import written
 
@@ -20,6 +20,7 @@ Variable = tuple[Names, str]
 DEEPEST = 80
 
 
+@once
 def path_of(tree: Expression) -> Path | None:
     """`needs.a.outputs['b']` as ("needs", "a", "outputs", "b"), `success()` as ("success()",); None for what is no name."""
     if isinstance(tree, Call):

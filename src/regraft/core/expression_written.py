@@ -1,7 +1,7 @@
 """An expression as a text again: in one way for all that mean the same, so that the text can stand for it."""
 
 from regraft.core.expression_numbers import number_text
-from regraft.core.expression_tree import Call, Compare, Constant, Context, Every, Expression, Key, Logic, Not
+from regraft.core.expression_tree import Call, Compare, Constant, Context, Every, Expression, Key, Logic, Not, once
 from regraft.core.expression_value import Value
 from regraft.core.patterns import regex
 
@@ -15,6 +15,7 @@ _CALLS = {
 }
 
 
+@once
 def written(tree: Expression) -> str:
     """`needs.a.result == 'success'`: dots where they can be, and no more parentheses than are needed."""
     match tree:

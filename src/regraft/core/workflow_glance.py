@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from itertools import product
 
-from regraft.core.expression_cases import Decision, Memo, decide, is_open
+from regraft.core.expression_cases import Decision, decide
 from regraft.core.expression_cone import path_of
 from regraft.core.expression_evaluate import compare
 from regraft.core.expression_functions import PURE
 from regraft.core.expression_known import Defined, Exactly, Known, OneOf, Path
 from regraft.core.expression_known import Names as AnyNames
+from regraft.core.expression_models import is_open
+from regraft.core.expression_search import Memo
 from regraft.core.expression_tokens import ExpressionError
 from regraft.core.expression_tree import Call, Compare, Constant, Expression, Logic, Not
 from regraft.core.expression_value import Value, truthy
@@ -38,7 +40,7 @@ def is_open_at(tree: Expression, given: Expression, names: Names) -> bool:
 
 def glance(tree: Expression, names: Names) -> bool | None:
     """True or False where that can be seen at once, in every case; else None."""
-    return _Glance(names.graph.memo).truth(tree, names)
+    return _Glance(names.graph.memo).truth(lifted(tree, names.graph), names)
 
 
 def values_at_a_glance(tree: Expression, names: Names) -> Values:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from regraft.core.expression_cone import path_of
 from regraft.core.expression_functions import STATUS
 from regraft.core.expression_known import Defined, Path
-from regraft.core.expression_tree import Call, Compare, Constant, Context, Expression, Key, Logic, Not, parts
+from regraft.core.expression_tree import Call, Compare, Constant, Context, Expression, Key, Logic, Not, once, parts
 from regraft.core.expression_written import written
 from regraft.core.workflow_graph import Graph
 from regraft.core.workflow_known import Names
@@ -65,6 +65,7 @@ def moved(names: Names, path: Path) -> Defined:
     return Defined(lifted(tree, names.graph, level), there)
 
 
+@once
 def _level(tree: Expression) -> int | None:
     """The widest place that all of it means the same in; None where it has no names."""
     match tree:
