@@ -101,8 +101,13 @@ def holds(graph: Graph, site: Site, tree: Expression, scope: Scope | None = None
 
 def at_a_glance(graph: Graph, site: Site, tree: Expression) -> bool | None:
     """What `holds` would say, where that can be seen of each name by itself; else None, and quickly."""
-    found = {glance(tree, _names(graph, site, scope)) for scope in graph.scopes(site.path)}
-    return found.pop() if len(found) == 1 and not graph.is_crowded(site.path) else None
+    first: bool | None = None
+    for scope in graph.scopes(site.path):
+        found = glance(tree, _names(graph, site, scope))
+        if found is None or (first is not None and found is not first):
+            return None
+        first = found
+    return None if graph.is_crowded(site.path) else first
 
 
 def can_run(graph: Graph, site: Site, scope: Scope) -> bool | None:
