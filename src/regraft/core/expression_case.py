@@ -20,6 +20,7 @@ from regraft.core.expression_value import Array, Object, Value, every, index, pr
 from regraft.core.expression_written import constant, written
 
 DEEPEST = 80  # expressions inside each other, through all names: each takes a few calls
+_NAMES = (Key, Context, Call)
 _KINDS: dict[str, Kind] = {"format": "text", "join": "text", "tojson": "text", "hashfiles": "text", "fromjson": "any"}
 
 
@@ -73,33 +74,31 @@ class Case:
         self.steps -= 1
         if self.steps < 0:
             raise TooManyError
-        self._depth += 1
-        try:
-            return self._truth(tree, names) if self._depth <= DEEPEST else self._free(names, written(tree))
-        finally:
-            self._depth -= 1
-
-    def _truth(self, tree: Expression, names: Names) -> bool:
-        match tree:
-            case Logic():
-                return self._logic(tree, names)
-            case Not(item=item):
-                return not self.truth(item, names)
-            case Context() | Key() | Call() if (named := self._cases.named(tree, names)) is not None:
-                return self._true(self._name(named, truth=True))
-            case _:
-                return self._true(self.value(tree, names))
+        if self._depth >= DEEPEST:
+            return self._free(names, written(tree))
+        self._depth += 1  # whoever catches what is raised in between sets it back
+        if isinstance(tree, Logic):
+            found = self._logic(tree, names)
+        elif isinstance(tree, Not):
+            found = not self.truth(tree.item, names)
+        elif isinstance(tree, _NAMES) and (named := self._cases.named(tree, names)) is not None:
+            found = self._true(self._name(named, truth=True))
+        else:
+            found = self._true(self.value(tree, names))
+        self._depth -= 1
+        return found
 
     def value(self, tree: Expression, names: Names) -> Partly:
         """Raises ExpressionError where the evaluation fails."""
         self.steps -= 1
         if self.steps < 0:
             raise TooManyError
+        if self._depth >= DEEPEST:
+            return _pending(tree, names)
         self._depth += 1
-        try:
-            return self._value(tree, names) if self._depth <= DEEPEST else _pending(tree, names)
-        finally:
-            self._depth -= 1
+        found = self._value(tree, names)
+        self._depth -= 1
+        return found
 
     def decided(self, value: Partly) -> Partly:
         """With a class, if that is worth it: where it is one of few, or compared with constants elsewhere."""
@@ -144,7 +143,7 @@ class Case:
 
     def _peek(self, tree: Expression, names: Names) -> "bool | ExpressionError | None":
         """The truth if it can be had without choosing a class, else None."""
-        was, self._peeking = self._peeking, True
+        was, self._peeking, depth = self._peeking, True, self._depth
         try:
             return self.truth(tree, names)
         except _UnforcedError:
@@ -152,7 +151,7 @@ class Case:
         except ExpressionError as error:
             return error
         finally:
-            self._peeking = was
+            self._peeking, self._depth = was, depth
 
     def _logic(self, tree: Logic, names: Names) -> bool:
         """An item that decides already is looked for before anything is chosen; in one case once for as many choices."""
@@ -196,19 +195,17 @@ class Case:
         return later or not until
 
     def _value(self, tree: Expression, names: Names) -> Partly:
+        if isinstance(tree, Constant):
+            return tree.value
+        if isinstance(tree, _NAMES) and (named := self._cases.named(tree, names)) is not None:
+            return self._name(named)
         match tree:
-            case Constant(value=literal):
-                return literal
-            case Context() | Key() | Call() if (named := self._cases.named(tree, names)) is not None:
-                return self._name(named)
-            case Call():
-                return self._call(tree, names)
-            case Key() | Every():
-                return self._indexed(tree, names)
-            case Not(item=item):
-                return not self.truth(item, names)
             case Compare():
                 return self._compare(tree, names)
+            case Call():
+                return self._call(tree, names)
+            case Not(item=item):
+                return not self.truth(item, names)
             case Logic(operator=operator, items=items):
                 value: Partly = None
                 for item in items:
@@ -216,6 +213,8 @@ class Case:
                     if self._true(value) is (operator == "||"):
                         break
                 return value
+            case Key() | Every():
+                return self._indexed(tree, names)
         raise AssertionError(tree)
 
     def _name(self, named: Named, *, truth: bool = False) -> Partly:

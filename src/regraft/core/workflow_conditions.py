@@ -3,7 +3,7 @@
 from regraft.core.expression_functions import STATUS
 from regraft.core.expression_text import value_parts
 from regraft.core.expression_tree import Call as Function
-from regraft.core.expression_tree import Expression, parts
+from regraft.core.expression_tree import Expression, once, parts
 from regraft.core.workflow_trees import TRUE, both, reference
 from regraft.core.workflow_values import Condition, Place
 
@@ -12,9 +12,12 @@ SUCCESS = Function("success", ())
 
 def asks_status(tree: Expression | None) -> bool:
     """Whether one of `success()`, `failure()`, `cancelled()`, `always()` stands in it, so that GitHub adds no `success() &&`."""
-    if tree is None:
-        return False
-    return (isinstance(tree, Function) and tree.function in STATUS) or any(map(asks_status, parts(tree)))
+    return tree is not None and _asks(tree)
+
+
+@once
+def _asks(tree: Expression) -> bool:
+    return (isinstance(tree, Function) and tree.function in STATUS) or any(map(_asks, parts(tree)))
 
 
 def condition_tree(condition: Condition | None) -> Expression:
