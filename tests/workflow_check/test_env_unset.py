@@ -56,6 +56,10 @@ SILENT = {
         **job("- uses: actions/checkout@v4\n" + run("python ci/set.py") + run("echo $A_NAME")),
         "ci/set.py": "import os\nwith open(os.environ['GITHUB_ENV'], 'a') as f:\n    f.write('A_NAME=1')\n",
     },
+    "an earlier program beside the workflows": {
+        **job("- uses: actions/checkout@v4\n" + run("./.github/release/set.sh") + run("echo $A_NAME")),
+        ".github/release/set.sh": "echo A_NAME=1 >> $GITHUB_ENV\n",
+    },
     "an earlier step of a script": job(
         "- uses: actions/github-script@v7\n  with:\n    script: core.exportVariable('A_NAME', 1)\n"
         + run("echo $A_NAME")

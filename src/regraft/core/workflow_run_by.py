@@ -17,6 +17,7 @@ COMMON = 50  # files of one name, above which the name says nothing
 LARGEST = 256 * 1024  # bytes of a program that is looked at
 
 _WORD = regex(r"[A-Za-z0-9_@+.-]+(?:/[A-Za-z0-9_@+.-]+)*")
+_UPWARD = regex(r"^(?:\.{1,2}/)+")
 _MODULE = regex(r"(?m)(?:-m|^[ \t]*from|^[ \t]*import)[ \t]+([A-Za-z_][\w.]*)")
 _EXPRESSION = regex(r"\$\{\{[^}]*\}\}")
 _PAYLOAD = regex(r"context\.payload(?!\w)(?!\??\.(?!inputs)\w)|getPayload")
@@ -131,7 +132,7 @@ def _named(graph: Graph, text: str) -> tuple[str, ...]:
         if tail in _TARGETS:
             found.update(dict.fromkeys(path for name in _TARGETS[tail] for path in _ending(graph, name)))
         elif "." in tail or "/" in word:
-            found.update(dict.fromkeys(_ending(graph, word.lstrip("./"))))
+            found.update(dict.fromkeys(_ending(graph, _UPWARD.sub("", word))))
     for module in dict.fromkeys(_MODULE.findall(text)):
         inside = module.replace(".", "/")
         for written in (f"{inside}.py", f"{inside}/__main__.py", f"{inside}/__init__.py"):
