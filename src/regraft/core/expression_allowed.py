@@ -89,6 +89,8 @@ ACTION: Mapping[tuple[str, ...], Allowed] = {
     **{("runs", "steps", key): _IN_COMPOSITE for key in _STEP_KEYS if key != "timeout-minutes"},
 }
 
+CONTEXTS = frozenset(name for table in (WORKFLOW, ACTION) for one in table.values() for name in one.contexts)
+
 
 def allowed(keys: Sequence[str], of: Mapping[tuple[str, ...], Allowed] = WORKFLOW) -> Allowed | None:
     """What the value below these keys may use; None where no expression is evaluated.

@@ -3,17 +3,28 @@
 What an unknown makes of a function, of a comparison with another unknown, or of an index, is one more unknown, by its text.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 
 from regraft.core.expression_classes import Class, Kind, mark
 from regraft.core.expression_cone import Variable
 from regraft.core.expression_evaluate import compare
 from regraft.core.expression_functions import PURE
 from regraft.core.expression_known import Defined, Names
-from regraft.core.expression_partly import Cases, Choice, Leaf, Listed, Named, Partly, Pending, TooManyError
+from regraft.core.expression_partly import (
+    Cases,
+    Choice,
+    CoarseError,
+    Leaf,
+    Listed,
+    Model,
+    Named,
+    Partly,
+    Pending,
+    TooManyError,
+)
 from regraft.core.expression_tokens import ExpressionError
 from regraft.core.expression_tree import Call, Compare, Constant, Context, Every, Expression, Key, Logic, Not
 from regraft.core.expression_value import Array, Object, Value, every, index, primitive, truthy
@@ -30,17 +41,6 @@ class _UnforcedError(Exception):
 
 class _OpenError(Exception):
     """A function needs a value that is not known."""
-
-
-class CoarseError(Exception):
-    """A class that was taken over from another search does not say whether it equals a constant."""
-
-
-class Model(Struct, frozen=True, eq=False):
-    """Classes under which an expression is true, whatever is chosen besides; and what names come to under them."""
-
-    classes: Mapping[Variable, Class] = {}
-    there: Mapping[tuple[Variable, bool], tuple[Partly, dict[Variable, Leaf]]] = {}
 
 
 class Case:

@@ -6,9 +6,10 @@ to hold is a model of it: whatever is chosen besides, it holds, so that it is no
 
 from collections.abc import Sequence
 
-from regraft.core.expression_case import Case, CoarseError, Model
+from regraft.core.expression_case import Case
 from regraft.core.expression_cone import Variable, path_of, variable
 from regraft.core.expression_known import Defined, Known, Names
+from regraft.core.expression_partly import CoarseError, Model
 from regraft.core.expression_search import Budget, Memo, Search
 from regraft.core.expression_tree import Expression, Logic
 

@@ -1,6 +1,6 @@
 """Values of which not all is known, and what a case is asked and tells."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -61,6 +61,17 @@ Constants = dict[tuple[Variable, bool], tuple[Partly, dict[Variable, Leaf]]]
 
 class TooManyError(Exception):
     """Of expressions that were looked at."""
+
+
+class CoarseError(Exception):
+    """A class that was taken over from another search does not say whether it equals a constant."""
+
+
+class Model(Struct, frozen=True, eq=False):
+    """Classes under which an expression is true, whatever is chosen besides; and what names come to under them."""
+
+    classes: Mapping[Variable, Class] = {}
+    there: Mapping[tuple[Variable, bool], tuple[Partly, dict[Variable, Leaf]]] = {}
 
 
 class Cases(Protocol):

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-from regraft.core.expression_case import Case, Model
+from regraft.core.expression_case import Case
 from regraft.core.expression_classes import Class, classes
 from regraft.core.expression_cone import Cone, Variable, path_of, results, text_of_path, variable
 from regraft.core.expression_known import Defined, Exactly, Fields, Known, Names, OneOf, Path, Unknown
-from regraft.core.expression_partly import Constants, Leaf, Named, Partly, Pending, TooManyError
+from regraft.core.expression_partly import Constants, Leaf, Model, Named, Partly, Pending, TooManyError
 from regraft.core.expression_tokens import ExpressionError
 from regraft.core.expression_tree import Expression
 from regraft.core.expression_value import truthy

@@ -54,11 +54,21 @@ class Use(Struct, frozen=True, eq=False):
         return self.path[:length] == path[:length]
 
 
+class Written(Struct, frozen=True, eq=False):
+    """An expression of a file, whether it reads something or not. It begins at the character `at` of the text."""
+
+    tree: Expression
+    text: Text
+    at: int
+    keys: tuple[str, ...]
+
+
 class Uses(Struct, frozen=True):
     """Of one file. `unread`: the place of the first expression that cannot be parsed, so that anything may be read there."""
 
     all: tuple[Use, ...]
     by_context: Mapping[str, tuple[Use, ...]]
+    expressions: tuple[Written, ...] = ()
     unread: Place | None = None
 
     def of(self, context: str) -> tuple[Use, ...]:
@@ -175,12 +185,14 @@ def _read(graph: Graph, path: str) -> Uses:
     by: dict[str, list[Use]] = {}
     for one in walk.found:
         by.setdefault(one.path[0], []).append(one)
-    return Uses(tuple(walk.found), {name: tuple(some) for name, some in by.items()}, walk.unread)
+    by_context = {name: tuple(some) for name, some in by.items()}
+    return Uses(tuple(walk.found), by_context, tuple(walk.expressions), walk.unread)
 
 
 class _Walk:
     def __init__(self) -> None:
         self.found: list[Use] = []
+        self.expressions: list[Written] = []
         self.unread: Place | None = None
 
     def job(self, job: Job | None, name: str, data: Data) -> None:
@@ -237,6 +249,7 @@ class _Walk:
                 self.unread = self.unread or text.place
 
     def _tree(self, tree: Expression, text: Text, at: int, keys: tuple[str, ...], owner: _Owner) -> None:
+        self.expressions.append(Written(tree, text, at, keys))
         for node, names, whole in references(tree):
             path = tuple(one.lower() for one in names)
             begin = node
