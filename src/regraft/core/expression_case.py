@@ -24,11 +24,13 @@ from regraft.core.expression_partly import (
     Partly,
     Pending,
     TooManyError,
+    pending,
+    shown,
 )
 from regraft.core.expression_tokens import ExpressionError
 from regraft.core.expression_tree import Call, Compare, Constant, Context, Every, Expression, Key, Logic, Not
 from regraft.core.expression_value import Array, Object, Value, every, index, primitive, truthy
-from regraft.core.expression_written import constant, written
+from regraft.core.expression_written import written
 
 DEEPEST = 80  # expressions inside each other, through all names: each takes a few calls
 _NAMES = (Key, Context, Call)
@@ -63,7 +65,7 @@ class Case:
 
     def chosen(self) -> tuple[Choice, ...]:
         """What was taken for what, in this case."""
-        return tuple(Choice(value.of[0], value.text, _shown(one)) for value, one in self._chosen)
+        return tuple(Choice(value.of[0], value.text, shown(one)) for value, one in self._chosen)
 
     def model(self, true: Variable | None = None) -> Model:
         """What was chosen and found so far, with a name that is true then."""
@@ -94,7 +96,7 @@ class Case:
         if self.steps < 0:
             raise TooManyError
         if self._depth >= DEEPEST:
-            return _pending(tree, names)
+            return pending(tree, names)
         self._depth += 1
         found = self._value(tree, names)
         self._depth -= 1
@@ -256,12 +258,12 @@ class Case:
             return Listed(tuple(self._name(self._cases.at_path(path, names)) for path in results))
         item = self.decided(self.value(tree.item, names))
         if isinstance(tree, Every):
-            return _pending(tree, names, "collection") if isinstance(item, Pending | Listed) else every(item)
+            return pending(tree, names, "collection") if isinstance(item, Pending | Listed) else every(item)
         key = self.decided(self.value(tree.index, names))
         if not isinstance(item, Pending | Listed | Array | Object):
             return None
         if isinstance(item, Pending | Listed) or isinstance(key, Pending | Listed):
-            return _pending(tree, names, "collection" if _filtered(tree) else "any")
+            return pending(tree, names, "collection" if _filtered(tree) else "any")
         return index(item, key)
 
     def _compare(self, tree: Compare, names: Names) -> bool:
@@ -319,7 +321,7 @@ class Case:
         except _OpenError:
             if tree.function == "contains" and isinstance(where := known[0], Listed | Array):
                 return self._contains(where.items, tree, names)
-        return _pending(tree, names, _KINDS.get(tree.function, "boolean"))
+        return pending(tree, names, _KINDS.get(tree.function, "boolean"))
 
     def _contains(self, items: Sequence[Partly], tree: Call, names: Names) -> bool:
         what = self._settled(self.value(tree.arguments[1], names))
@@ -337,11 +339,6 @@ class Case:
         return self.value(otherwise, names)
 
 
-def _pending(tree: Expression, names: Names, kind: Kind = "any") -> Pending:
-    text = written(tree)
-    return Pending((names, text), text, kind)
-
-
 def _pair(tree: Compare) -> str:
     """`a == b` for `b != a` too."""
     return " == ".join(sorted((written(tree.left), written(tree.right))))
@@ -351,9 +348,3 @@ def _filtered(tree: Expression) -> bool:
     while isinstance(tree, Key):
         tree = tree.item
     return isinstance(tree, Every)
-
-
-def _shown(chosen: Class) -> str:
-    if chosen.exact is not UNSET:
-        return constant(chosen.exact)
-    return "a value" if chosen.truth else "no value"

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from regraft.core.expression_classes import Class, Kind
 from regraft.core.expression_cone import Variable
 from regraft.core.expression_known import Known, Names, Path, Why
 from regraft.core.expression_tree import Expression
 from regraft.core.expression_value import Value
+from regraft.core.expression_written import constant, written
 
 
 class Leaf(Struct, frozen=True):
@@ -93,3 +94,16 @@ class Cases(Protocol):
 
     def classes(self, of: Pending) -> Sequence[Class]:
         """What a value can be."""
+
+
+def pending(tree: Expression, names: Names, kind: Kind = "any") -> Pending:
+    """What an expression is that nobody can know, by its text."""
+    text = written(tree)
+    return Pending((names, text), text, kind)
+
+
+def shown(chosen: Class) -> str:
+    """A class as it is said."""
+    if chosen.exact is not UNSET:
+        return constant(chosen.exact)
+    return "a value" if chosen.truth else "no value"
