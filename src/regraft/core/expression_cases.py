@@ -8,7 +8,8 @@ unknown, is one more unknown, by its text: each case stands for all real values 
 from msgspec import Struct
 
 from regraft.core.expression_case import Case
-from regraft.core.expression_known import Names
+from regraft.core.expression_cone import path_of
+from regraft.core.expression_known import Defined, Names
 from regraft.core.expression_partly import Choice, Leaf, Listed, Pending
 from regraft.core.expression_search import Budget, Memo, Search
 from regraft.core.expression_tree import Expression, Logic
@@ -44,6 +45,10 @@ def decide(tree: Expression, names: Names, memo: Memo | None = None) -> Decision
 
 def _decide(tree: Expression, names: Names, budget: Budget) -> Decision:
     if not isinstance(tree, Logic):
+        path = path_of(tree)
+        known = None if path is None else names.known(path)
+        if isinstance(known, Defined) and not known.why and isinstance(known.tree, Logic):
+            return _decide(known.tree, known.names, budget)  # which can be looked at part by part
         return _search(tree, names, budget, MOST_CASES)
     first = _search(tree, names, budget, FEW_CASES)
     if not first.too_many:

@@ -81,6 +81,7 @@ class Search:
         kept, self._choices, self._last = self._choices, [], True
         stopped = self._run(stop)
         self._choices, self._last = kept, False
+        self.cases -= 1  # it comes again
         return stopped
 
     def _advance(self) -> bool:

@@ -3,6 +3,7 @@
 from regraft.core.workflow_rule import Rule
 from regraft.core.workflow_rules import (
     call_mismatch,
+    cases_too_many,
     comment_runs_pull_code,
     condition_padded,
     condition_part_dead,
@@ -37,6 +38,7 @@ from regraft.core.workflow_rules import (
 
 RULES: tuple[Rule, ...] = (
     call_mismatch.RULE,
+    cases_too_many.RULE,
     comment_runs_pull_code.RULE,
     condition_padded.RULE,
     condition_part_dead.RULE,
