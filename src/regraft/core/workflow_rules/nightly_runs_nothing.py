@@ -2,14 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 
+from regraft.core.expression_tree import Context, Expression, parts
 from regraft.core.findings import Finding, Witness
+from regraft.core.patterns import regex
 from regraft.core.workflow_conditions import condition_tree
 from regraft.core.workflow_graph import Graph, Scope, Site
 from regraft.core.workflow_judge import can_run, holds
 from regraft.core.workflow_rule import Rule
-from regraft.core.workflow_values import Job, Workflow
+from regraft.core.workflow_values import Job, Step, Workflow
 
 NAME = "nightly-runs-nothing"
+
+_SETUP = regex(r"actions/(?:checkout|setup-[\w-]+|cache|download-artifact|upload-artifact)(?:/\w+)?@")
 
 
 def find(graph: Graph) -> Iterator[Finding]:
@@ -18,7 +22,7 @@ def find(graph: Graph) -> Iterator[Finding]:
         if scope is None or not workflow.jobs or graph.is_crowded(workflow.path):
             continue
         jobs = list(workflow.jobs.values())
-        skipped = [one for one in jobs if can_run(graph, Site(workflow.path, one), scope) is False]
+        skipped = [one for one in jobs if _is_idle(graph, one, scope)]
         if len(skipped) == len(jobs):
             yield _nothing(workflow, scope, skipped)
         elif missed := _missed(graph, workflow, scope, skipped):
@@ -29,6 +33,24 @@ def _is_schedule(scope: Scope) -> bool:
     return scope.event.name == "schedule"
 
 
+def _is_idle(graph: Graph, job: Job, scope: Scope) -> bool:
+    """Whether a job is skipped, calls a file in which all are, or is left with nothing but a checkout and the like."""
+    if can_run(graph, Site(scope.path, job), scope) is False:
+        return True
+    if job.uses is not None:
+        child, called = graph.child(scope, job), graph.called(job)
+        if child is None or called is None or not called.jobs or graph.is_crowded(called.path):
+            return False
+        return all(_is_idle(graph, one, child) for one in called.jobs.values())
+    gone = [one for one in job.steps if can_run(graph, Site(scope.path, job, one), scope) is False]
+    left = [one for one in job.steps if one not in gone]
+    return any(one.run is not None for one in gone) and all(_is_setup(one) for one in left)
+
+
+def _is_setup(step: Step) -> bool:
+    return step.uses is not None and _SETUP.match(step.uses.value) is not None
+
+
 def _nothing(workflow: Workflow, scope: Scope, skipped: Sequence[Job]) -> Finding:
     place = scope.event.place
     message = "this schedule starts a run in which no job runs: it is green, and has done nothing"
@@ -37,7 +59,7 @@ def _nothing(workflow: Workflow, scope: Scope, skipped: Sequence[Job]) -> Findin
 
 
 def _missed(graph: Graph, workflow: Workflow, scope: Scope, skipped: Sequence[Job]) -> list[Job]:
-    """The jobs that all else leads to, where none of them runs, and that by no condition of their own."""
+    """The jobs that all else leads to, where none of them runs, and none because its own condition asks for the event."""
     last = [one for one in workflow.jobs.values() if not graph.dependents(workflow.path, one)]
     if any(one not in skipped for one in last):
         return []
@@ -45,13 +67,19 @@ def _missed(graph: Graph, workflow: Workflow, scope: Scope, skipped: Sequence[Jo
 
 
 def _says_no(graph: Graph, site: Site, scope: Scope) -> bool:
-    return site.condition is not None and holds(graph, site, condition_tree(site.condition), scope).value is False
+    tree = condition_tree(site.condition)
+    return _asks_for_the_run(tree) and holds(graph, site, tree, scope).value is False
+
+
+def _asks_for_the_run(tree: Expression) -> bool:
+    return (isinstance(tree, Context) and tree.name in ("github", "inputs")) or any(map(_asks_for_the_run, parts(tree)))
 
 
 def _no_work(workflow: Workflow, scope: Scope, missed: Sequence[Job]) -> Finding:
     place = scope.event.place
     names = ", ".join(f"`{one.name}`" for one in missed[:5])
-    message = f"on this schedule only what goes before runs: {names} are skipped every time, and the run is green"
+    verb = "is" if len(missed) == 1 else "are"
+    message = f"on this schedule only what goes before runs: {names} {verb} skipped every time, and the run is green"
     fix = "let them run on `schedule` too, or take the schedule out"
     return Finding(NAME, "error", message, place.path, place.line, place.column, "high", _why(workflow, missed), fix)
 
