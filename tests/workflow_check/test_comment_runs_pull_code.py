@@ -34,6 +34,22 @@ ERRORS = {
         "b.yml": f"on: workflow_call\njobs:\n  b:\n    runs-on: x\n    steps:\n{indent(PULL + TEST, '      ')}",
     },
 }
+BY_REF = PULL.replace("refs/pull/${{ github.event.issue.number }}/head", "${{ inputs.ref }}")
+REF = "refs/pull/${{ github.event.issue.number }}/head"
+
+
+def passed(ref: str, inner: str = "${{ inputs.ref }}") -> dict[str, str]:
+    """A ref that goes through two calls."""
+    call = "{}jobs:\n  {}:\n    uses: ./.github/workflows/{}.yml\n    with: {{ref: '{}'}}\n"
+    declared = "on: {workflow_call: {inputs: {ref: {type: string}}}}\n"
+    return {
+        "ci.yml": call.format("on: issue_comment\n", "a", "b", ref),
+        "b.yml": call.format(declared, "b", "c", inner),
+        "c.yml": f"{declared}jobs:\n  c:\n    runs-on: x\n    steps:\n{indent(BY_REF + TEST, '      ')}",
+    }
+
+
+ERRORS["a ref that is passed on"] = passed(REF)
 WARNINGS = {
     "a pull_request_target": workflow(HEAD + TEST, on="pull_request_target"),
     "a workflow_run": workflow(
@@ -47,6 +63,8 @@ WARNINGS = {
 }
 ALLOWED = "github.event.comment.author_association"
 SILENT = {
+    "another ref that is passed on": passed("main"),
+    "another ref on the way": passed(REF, "main"),
     "a pull request": workflow(HEAD + TEST, on="pull_request"),
     "a push": workflow(PULL + TEST, on="push"),
     "its own code": workflow("- uses: actions/checkout@v4\n" + TEST, ASKED),

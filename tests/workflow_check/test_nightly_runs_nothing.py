@@ -43,8 +43,19 @@ def test_a_schedule_that_starts_nothing_but_gates_is_found(jobs: str, found: Cal
         job("a") + job("b", needs="a", condition=ON_PULL),
         job("a", condition="vars.NIGHTLY == 'on'"),
         job("a", output="go") + job("b", needs="a", condition="needs.a.outputs.go == 'true'"),
+        job("a") + job("b", needs="a", condition="needs.a.result == 'failure'"),
+        job("a") + job("b", needs="a", condition="failure()&& false"),
     ],
-    ids=["no condition", "a job of its own", "always()", "a last job that says so itself", "a variable", "an output"],
+    ids=[
+        "no condition",
+        "a job of its own",
+        "always()",
+        "a last job that says so itself",
+        "a variable",
+        "an output",
+        "an alarm that is dead",
+        "an alarm that is off",
+    ],
 )
 def test_a_schedule_on_which_something_can_run_is_not(jobs: str, found: Callable) -> None:
     assert found({"ci.yml": HEAD + jobs}, RULE) == []

@@ -22,6 +22,7 @@ _PULL = regex(
     r"|github\.head_ref|github\.event\.pull_request\.head\.repo"
 )
 _FOUND = regex(r"\$\{\{\s*(?:steps|needs)\.[\w.-]*(?:sha|ref|head|branch|commit|pr)[\w-]*\s*\}\}", 2)
+_INPUT = regex(r"\binputs\.([\w-]+)")
 _IN_SCRIPT = regex(r"\bgh\s+pr\s+checkout\b|\bgit\b[^\n]*\b(?:fetch|pull)\b[^\n]*\bpull/|\bgit\b[^\n]*\b(?:checkout|fetch|pull|reset)\b[^\n]*(?:pull_request\.head|workflow_run\.head_)")  # fmt: skip
 _CHECKS = regex(
     r"author_association|collaborator|permission(?!s:)|membership|check_?member|is_?member|\bmembers\b|\bteams?\b|allow_?-?list|allowed_?-?users"
@@ -64,7 +65,7 @@ def find(graph: Graph) -> Iterator[Finding]:
 
 
 def _of(graph: Graph, scope: Scope, workflow: Workflow, job: Job) -> Finding | None:
-    taken = _taken(graph, workflow, job)
+    taken = _taken(graph, scope, job)
     if taken is None:
         return None
     step, place, sure = taken
@@ -87,12 +88,13 @@ def _of(graph: Graph, scope: Scope, workflow: Workflow, job: Job) -> Finding | N
     )
 
 
-def _taken(graph: Graph, workflow: Workflow, job: Job) -> tuple[Step, Place, bool] | None:
+def _taken(graph: Graph, scope: Scope, job: Job) -> tuple[Step, Place, bool] | None:
     """The first step that fetches a pull request's code, and whether that is sure."""
-    by_step = {one.step.index: one for one in job_scripts(graph, workflow.path, job) if one.step is not None}
+    by_step = {one.step.index: one for one in job_scripts(graph, scope.path, job) if one.step is not None}
     for step in job.steps:
         if step.uses is not None and step.uses.value.startswith("actions/checkout@"):
-            said = " ".join(step.arguments[one].text.value for one in ("ref", "repository") if one in step.arguments)
+            written = [step.arguments[one].text.value for one in ("ref", "repository") if one in step.arguments]
+            said = _with_inputs(" ".join(written), scope)
             if _PULL.search(said) or _FOUND.search(said):
                 return step, step.uses.place, _PULL.search(said) is not None
         elif step.run is not None and (found := _IN_SCRIPT.search(step.run.text.value)) is not None:
@@ -101,12 +103,22 @@ def _taken(graph: Graph, workflow: Workflow, job: Job) -> tuple[Step, Place, boo
             line = step.run.text.line(at)
             return (
                 step,
-                Place(workflow.path, line)
+                Place(scope.path, line)
                 if script is None
                 else script.place(len(script.value.text.value[:at].encode()) if script.value else at),
                 True,
             )
     return None
+
+
+def _with_inputs(text: str, scope: Scope) -> str:
+    """And what the callers pass for the inputs that it names."""
+    while scope.caller is not None and scope.job is not None and scope.step is None:
+        named = [one.lower() for one in _INPUT.findall(text)]
+        passed = [value.text.value for name, value in scope.job.arguments.items() if name.lower() in named]
+        text = " ".join([text, *passed])
+        scope = scope.caller
+    return text
 
 
 def _runs(graph: Graph, workflow: Workflow, job: Job, after: Step, place: Place) -> tuple[Place, str] | None:

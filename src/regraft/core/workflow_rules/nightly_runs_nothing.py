@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from regraft.core.expression_tree import Context, Expression, parts
+from regraft.core.expression_tree import Call, Constant, Context, Expression, parts
 from regraft.core.findings import Finding, Witness
 from regraft.core.patterns import regex
 from regraft.core.workflow_conditions import condition_tree
@@ -60,10 +60,21 @@ def _nothing(workflow: Workflow, scope: Scope, skipped: Sequence[Job]) -> Findin
 
 def _missed(graph: Graph, workflow: Workflow, scope: Scope, skipped: Sequence[Job]) -> list[Job]:
     """The jobs that all else leads to, where none of them runs, and none because its own condition asks for the event."""
-    last = [one for one in workflow.jobs.values() if not graph.dependents(workflow.path, one)]
+    work = [one for one in workflow.jobs.values() if not _asks_for_failure(condition_tree(one.condition))]
+    names = {one.name for one in work}
+    last = [one for one in work if not any(other.name in names for other in graph.dependents(workflow.path, one))]
     if any(one not in skipped for one in last):
         return []
     return [one for one in last if not _says_no(graph, Site(workflow.path, one), scope)]
+
+
+def _asks_for_failure(tree: Expression) -> bool:
+    """Whether a job is an alarm, which nothing needs to ring every night."""
+    if isinstance(tree, Call) and tree.function == "failure":
+        return True
+    if isinstance(tree, Constant) and tree.value in ("failure", "cancelled"):
+        return True
+    return any(map(_asks_for_failure, parts(tree)))
 
 
 def _says_no(graph: Graph, site: Site, scope: Scope) -> bool:
