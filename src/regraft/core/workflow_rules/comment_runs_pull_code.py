@@ -113,12 +113,12 @@ def _taken(graph: Graph, scope: Scope, job: Job) -> tuple[Step, Place, bool] | N
 
 def _with_inputs(text: str, scope: Scope) -> str:
     """And what the callers pass for the inputs that it names."""
+    said = [text]
     while scope.caller is not None and scope.job is not None and scope.step is None:
-        named = [one.lower() for one in _INPUT.findall(text)]
-        passed = [value.text.value for name, value in scope.job.arguments.items() if name.lower() in named]
-        text = " ".join([text, *passed])
+        named = {one.lower() for one in _INPUT.findall(said[-1])}
+        said.append(" ".join(value.text.value for name, value in scope.job.arguments.items() if name.lower() in named))
         scope = scope.caller
-    return text
+    return " ".join(said)
 
 
 def _runs(graph: Graph, workflow: Workflow, job: Job, after: Step, place: Place) -> tuple[Place, str] | None:
