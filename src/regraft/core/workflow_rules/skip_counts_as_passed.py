@@ -3,20 +3,27 @@
 https://github.com/ohdearquant/khive/issues/2807
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from regraft.core.findings import Finding, Witness
+from regraft.core.expression_tree import Call as Function
+from regraft.core.findings import Confidence, Finding, Severity, Witness
 from regraft.core.patterns import regex
-from regraft.core.workflow_conditions import is_implicit
-from regraft.core.workflow_graph import Graph
-from regraft.core.workflow_judge import reaching, results
+from regraft.core.workflow_conditions import condition_tree, is_implicit
+from regraft.core.workflow_graph import Graph, Site
+from regraft.core.workflow_judge import holds, reaching, results
 from regraft.core.workflow_rule import Rule
-from regraft.core.workflow_uses import uses
+from regraft.core.workflow_trees import both
+from regraft.core.workflow_uses import Use, uses
 from regraft.core.workflow_values import Job, Step, Workflow
 
 NAME = "skip-counts-as-passed"
 
 _RESULT = regex(r"\b(success|skipped|failure|cancelled)\b(?!\s*\()")
+_FAILS = regex(
+    r"\bexit\s+[\"']?[1-9$]|\breturn\s+1\b|\bfalse\b|\bsetFailed\b|\bsys\.exit\b|\braise\b|\bthrow\b"
+    r"|(?m:^\s*(?:!\s*grep|(?:\S.*\|\s*)?jq\s+(?:-\w*e|--exit-status))\b)"
+)
+FAILURE = Function("failure", ())
 _SAYS = regex(r"\s*(?:(?:echo|printf|true|:|exit 0)\b[^\n|&;]*\s*)*")
 
 
@@ -28,31 +35,67 @@ def find(graph: Graph) -> Iterator[Finding]:
 
 
 def _collected(graph: Graph, workflow: Workflow, job: Job) -> Iterator[Finding]:
-    if is_implicit(job.condition):
-        if len(job.needs) > 1 and job.condition is None and all(map(_only_says, job.steps)):
+    condition = job.condition
+    if is_implicit(condition) or _is_skipped_by_failure(graph, workflow, job):
+        if len(job.needs) > 1 and (condition is None or not is_implicit(condition)) and all(map(_only_says, job.steps)):
             yield _skipped_itself(job)
         return
-    asked = _results_asked_for(graph, workflow, job)
-    if "failure" not in asked or asked & {"success", "skipped"}:
+    allowed = _allowed_skips(job)
+    asked = _results_asked_for(graph, workflow, job) if allowed is None else set()
+    only_failed = "failure" in asked and not asked & {"success", "skipped"}
+    takes_skips = asked >= {"success", "skipped"} and "failure" not in asked
+    if allowed is None and not ((only_failed or takes_skips) and _answers(job)):
         return
-    hidden = _hidden(graph, workflow, job)
-    skippable = _skippable(graph, workflow, job)
-    place = job.condition.text.place if job.condition is not None else job.place
+    hidden = _hidden(graph, workflow, job, allowed)
     if hidden is not None:
-        far, near = hidden
-        message = (
-            f"`{job.name}` asks only who failed, and does not need `{far.name}`: when that fails, `{near.name}` is skipped, "
-            "and a skip counts as passed here"
-        )
-        witness = Witness(workflow.path, near.place.line, f"`{near.name}` waits for `{far.name}`")
-        fix = f"ask for `success` of each, or put `{far.name}` into `needs` too"
-        yield Finding(NAME, "error", message, place.path, place.line, place.column, "high", (witness,), fix)
-    elif skippable:
-        names = ", ".join(f"`{one.name}`" for one in skippable[:5])
-        message = f"`{job.name}` asks only who failed: {names} may be skipped, and a skip counts as passed here"
-        witnesses = tuple(Witness(workflow.path, _line(one), f"`{one.name}` may be skipped") for one in skippable[:5])
-        fix = "ask for `success`, and for `skipped` only where the event or the selection says so"
-        yield Finding(NAME, "warning", message, place.path, place.line, place.column, "medium", witnesses, fix)
+        yield _failure_as_skip(workflow, job, hidden, certain=not takes_skips)
+    elif only_failed and (skippable := _skippable(graph, workflow, job)):
+        yield _skips(workflow, job, skippable)
+
+
+def _failure_as_skip(workflow: Workflow, job: Job, hidden: tuple[Job, Job], *, certain: bool) -> Finding:
+    far, near = hidden
+    place = job.condition.text.place if job.condition is not None else job.place
+    message = (
+        f"`{job.name}` lets a skip pass, and does not need `{far.name}`: when that fails, `{near.name}` is skipped, "
+        f"and `{job.name}` is green"
+    )
+    witness = Witness(workflow.path, near.place.line, f"`{near.name}` waits for `{far.name}`")
+    fix = f"put `{far.name}` into `needs` too, and ask for its success"
+    severity: Severity = "error" if certain else "warning"
+    confidence: Confidence = "high" if certain else "medium"
+    return Finding(NAME, severity, message, place.path, place.line, place.column, confidence, (witness,), fix)
+
+
+def _skips(workflow: Workflow, job: Job, skippable: Sequence[Job]) -> Finding:
+    place = job.condition.text.place if job.condition is not None else job.place
+    names = ", ".join(f"`{one.name}`" for one in skippable[:5])
+    message = f"`{job.name}` asks only who failed: {names} may be skipped, and a skip counts as passed here"
+    witnesses = tuple(Witness(workflow.path, _line(one), f"`{one.name}` may be skipped") for one in skippable[:5])
+    fix = "ask for `success`, and for `skipped` only where the event or the selection says so"
+    return Finding(NAME, "warning", message, place.path, place.line, place.column, "medium", witnesses, fix)
+
+
+def _is_skipped_by_failure(graph: Graph, workflow: Workflow, job: Job) -> bool:
+    """Whether its own condition never lets it run after a failure: `!failure()`."""
+    tree = condition_tree(job.condition)
+    return holds(graph, Site(workflow.path, job), both(FAILURE, tree)).value is False
+
+
+def _answers(job: Job) -> bool:
+    """Whether a step can make it fail: else it only tells, or goes on with other work."""
+    texts = [one for step in job.steps for one in (step.run, step.arguments.get("script")) if one is not None]
+    return any(_FAILS.search(one.text.value) for one in texts)
+
+
+def _allowed_skips(job: Job) -> frozenset[str] | None:
+    """The jobs that alls-green lets be skipped; None where it is not used."""
+    for step in job.steps:
+        if step.uses is not None and step.uses.value.startswith("re-actors/alls-green@"):
+            names = step.arguments.get("allowed-skips")
+            said = names.text.value if names is not None and all(one.literal for one in names.parts) else ""
+            return frozenset(one.strip().lower() for one in said.replace("\n", ",").split(","))
+    return None
 
 
 def _skipped_itself(job: Job) -> Finding:
@@ -78,7 +121,7 @@ def _results_asked_for(graph: Graph, workflow: Workflow, job: Job) -> set[str]:
             one.job is not job or one.step is None
         ):  # a job that asks in its own `if` goes on with work, and answers for nobody
             continue
-        if len(one.path) == 1 and not _is_results(one.text.value):
+        if len(one.path) == 1 and not _is_results(one.text.value) and not _is_read_here(one):
             return set()
         if one.path[-1] == "result" or len(one.path) == 1:
             asks = True
@@ -97,12 +140,21 @@ def _is_results(text: str) -> bool:
     return "needs.*.result" in text.replace(" ", "") and "tojson(needs)" not in text.replace(" ", "").lower()
 
 
-def _hidden(graph: Graph, workflow: Workflow, job: Job) -> tuple[Job, Job] | None:
-    """A job whose failure it sees only as the skip of one that it needs; and that one."""
+def _is_read_here(use: Use) -> bool:
+    """Whether a script of the step takes all of `needs` apart itself, so that the results it knows stand in it."""
+    step = use.step
+    script = step.run.text.value if step is not None and step.run is not None else ""
+    return "result" in script and _RESULT.search(script) is not None
+
+
+def _hidden(graph: Graph, workflow: Workflow, job: Job, allowed: frozenset[str] | None) -> tuple[Job, Job] | None:
+    """A job whose failure it sees only as the skip of one that it needs (of those that may be skipped); and that one."""
     needed = {one.value.lower() for one in job.needs}
     ancestors = graph.ancestors(workflow.path, job)
     near = [one for one in ancestors if one.name.lower() in needed and is_implicit(one.condition)]
     for one in near:
+        if allowed is not None and one.name.lower() not in allowed:
+            continue
         for far in graph.ancestors(workflow.path, one):
             if far.name.lower() not in needed:
                 return far, one
