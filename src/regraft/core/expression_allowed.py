@@ -4,6 +4,7 @@ The facts are those of GitHub's schemas: `workflow-v1.0.json` of actions/languag
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -98,9 +99,17 @@ def allowed(keys: Sequence[str], of: Mapping[tuple[str, ...], Allowed] = WORKFLO
     `keys`: from the top of the file, without the positions in sequences: `jobs`, `test`, `steps`, `env`, `TOKEN`. A step in a
     `parallel` group is as any other.
     """
-    path = [key for key in keys if key != "parallel"] if "parallel" in keys else list(keys)
-    for length in range(min(len(path), 5), 0, -1):
-        found = _named(tuple(path[:length]), of)
+    path = tuple(key for key in keys if key != "parallel") if "parallel" in keys else tuple(keys)
+    if path[:1] == ("jobs",):
+        path = ("jobs", "*", *path[2:])  # so that what is kept is kept for all jobs
+    return _below(path[:5], is_workflow=of is WORKFLOW)
+
+
+@lru_cache(1024)
+def _below(path: tuple[str, ...], *, is_workflow: bool) -> Allowed | None:
+    of = WORKFLOW if is_workflow else ACTION
+    for length in range(len(path), 0, -1):
+        found = _named(path[:length], of)
         if found is not None:
             return found
     return None

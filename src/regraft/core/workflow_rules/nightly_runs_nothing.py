@@ -42,6 +42,8 @@ def _is_idle(graph: Graph, job: Job, scope: Scope) -> bool:
         if child is None or called is None or not called.jobs or graph.is_crowded(called.path):
             return False
         return all(_is_idle(graph, one, child) for one in called.jobs.values())
+    if any(one.run is not None and one.condition is None for one in job.steps):
+        return False
     gone = [one for one in job.steps if can_run(graph, Site(scope.path, job, one), scope) is False]
     left = [one for one in job.steps if one not in gone]
     return any(one.run is not None for one in gone) and all(_is_setup(one) for one in left)
