@@ -78,3 +78,33 @@ def test_a_job_that_is_waited_for_through_another_is_said_so(found: Callable) ->
     third = "  third:\n    needs: second\n    if: needs.first.outputs.tag\n    runs-on: x\n    steps: []\n"
     (one,) = found(jobs(NEEDS, "      - run: make\n" + third), RULE)
     assert "only through other jobs" in one.message
+
+
+def circle(*jobs: str) -> dict[str, str]:
+    """Jobs of two lines each, from line 3 on."""
+    return {"ci.yml": "on: push\njobs:\n" + "".join(f"  {one}\n    runs-on: x\n" for one in jobs)}
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (circle("a: \n    needs: a"), [(4, "the job `a` needs itself: GitHub refuses the file")]),
+        (circle("a: \n    needs: A"), [(4, "the job `a` needs itself: GitHub refuses the file")]),
+        (
+            circle("a: \n    needs: [x, c]", "b: \n    needs: a", "c: \n    needs: b", "d: \n    needs: c", "x: "),
+            [(4, "the jobs `a`, `c`, `b` wait for each other: GitHub refuses the file")],
+        ),
+        (
+            circle("a: \n    needs: b", "b: \n    needs: a", "c: \n    needs: d", "d: \n    needs: c"),
+            [
+                (4, "the jobs `a`, `b` wait for each other: GitHub refuses the file"),
+                (10, "the jobs `c`, `d` wait for each other: GitHub refuses the file"),
+            ],
+        ),
+        (circle("a: ", "b: \n    needs: a", "c: \n    needs: [a, b]"), []),
+    ],
+    ids=["itself", "itself-in-another-case", "three-and-one-behind", "two-circles", "none"],
+)
+def test_jobs_that_wait_for_each_other(found: Callable, texts: dict, expected: list) -> None:
+    """One finding for each circle; the line is that of `needs`, and its column that of the job that closes it."""
+    assert [(one.line, one.message) for one in found(texts, RULE)] == expected

@@ -1,6 +1,6 @@
 """`needs.x`, `jobs.x` or `steps.x` where no such job or step stands, or it has no such output: always null."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -11,7 +11,7 @@ from regraft.core.workflow_graph import CALL, Graph
 from regraft.core.workflow_inputs import find as named
 from regraft.core.workflow_rule import Rule
 from regraft.core.workflow_uses import Use, falls_back, files, place_of, uses
-from regraft.core.workflow_values import Action, Job, Place, Step, Workflow
+from regraft.core.workflow_values import Action, Job, Place, Step, Text, Workflow
 
 NAME = "needs-undeclared"
 
@@ -33,6 +33,7 @@ def find(graph: Graph) -> Iterator[Finding]:
     for file in files(graph):
         if isinstance(file, Workflow):
             yield from _waits(file)
+            yield from _circles(graph, file)
         table = ACTION if isinstance(file, Action) else WORKFLOW
         faults: dict[tuple[str, ...], list[tuple[Use, _Wrong]]] = {}
         for context in ("needs", "jobs", "steps"):
@@ -65,6 +66,38 @@ def _waits(workflow: Workflow) -> Iterator[Finding]:
             message = f"the job `{job.name}` needs `{one.value[:60]}`, which is no job: GitHub refuses the file"
             fix = f"did you mean `{near}`?" if near else "take it out of `needs`"
             yield Finding(NAME, "error", message, one.place.path, one.place.line, one.place.column, fix=fix)
+
+
+def _circles(graph: Graph, workflow: Workflow) -> Iterator[Finding]:
+    """Each waits for another that never comes first: whoever follows them comes to a circle, which is said once."""
+    seen: set[str] = set()
+    for start in workflow.jobs.values():
+        way: dict[str, tuple[Job, Text]] = {}
+        here: Job | None = start
+        while here is not None and here.name not in seen and graph.is_circular(workflow.path, here):
+            seen.add(here.name)
+            waits = ((one, graph.job(workflow.path, one.value)) for one in here.needs)
+            need, other = next((one, job) for one, job in waits if job and graph.is_circular(workflow.path, job))
+            way[here.name] = (here, need)
+            here = other
+        if here is not None and here.name in way:
+            names = list(way)
+            yield _circle(list(way.values())[names.index(here.name) :])
+
+
+def _circle(way: "Sequence[tuple[Job, Text]]") -> Finding:
+    job, need = way[0]
+    listed = ", ".join(f"`{one.name[:60]}`" for one, _ in way[:8])
+    waits = f"the jobs {listed} wait for each other" if len(way) > 1 else f"the job {listed} needs itself"
+    message = f"{waits}: GitHub refuses the file"
+    place, fix = (
+        need.place,
+        f"take `{need.value[:60]}` out of the `needs` of `{job.name[:60]}`, or break the circle elsewhere",
+    )
+    why = tuple(
+        Witness(at.place.path, at.place.line, f"`{one.name[:60]}` needs `{at.value[:60]}`") for one, at in way[1:9]
+    )
+    return Finding(NAME, "error", message, place.path, place.line, place.column, "high", why, fix)
 
 
 def _wrong(graph: Graph, file: Workflow | Action, use: Use) -> _Wrong | None:
