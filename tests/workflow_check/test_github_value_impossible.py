@@ -50,3 +50,40 @@ def test_a_text_that_it_may_be_is_not(condition: str, found: Callable) -> None:
 
 def test_a_status_has_a_name(found: Callable) -> None:
     assert found(workflow("${{ github.event.name == 'push' }}", on="[status, push]"), RULE) == []
+
+
+TAGS = "{push: {tags: ['v*']}}"
+BRANCHES = "{push: {branches: ['release/**']}, pull_request: {}}"
+
+
+@pytest.mark.parametrize(
+    ("condition", "on"),
+    [
+        ("github.ref == 'refs/heads/main'", TAGS),
+        ("startsWith(github.ref, 'refs/heads/')", TAGS),
+        ("github.ref_type == 'branch'", TAGS),
+        ("startsWith(github.ref, 'refs/tags/v')", BRANCHES),
+        ("github.ref_type == 'tag'", "{push: {branches-ignore: ['wip/**']}}"),
+    ],
+)
+def test_what_the_filters_let_through_is_never_that(condition: str, on: str, found: Callable) -> None:
+    """https://docs.github.com/actions/reference/workflows-and-actions/workflow-syntax: with `tags` alone no branch starts it."""
+    (one,) = found(workflow(f"${{{{ {condition} }}}}", on=on), RULE)
+    assert (one.severity, one.line, one.column) == ("warning", 4, condition.index("github") + 13)
+
+
+@pytest.mark.parametrize(
+    ("condition", "on"),
+    [
+        ("startsWith(github.ref, 'refs/tags/')", TAGS),
+        ("github.ref_type == 'branch'", "{push: {tags: ['v*']}, pull_request: {}}"),
+        ("github.ref == 'refs/heads/main'", "{push: {tags: ['v*']}, workflow_dispatch: {}}"),
+        ("github.ref == 'refs/heads/main'", "{push: {tags: ['v*'], branches: ['m*']}}"),
+        ("github.ref == 'refs/heads/main'", "{push: {tags: ['v*']}, workflow_call: {}}"),
+        ("github.ref == 'refs/heads/main'", "{push: {tags: ['v*']}, pull_request: {types: [closed]}}"),
+        ("github.ref == 'refs/tags/v1'", "{push: {paths: ['src/**']}}"),
+        ("startsWith(github.ref, 'refs/')", TAGS),
+    ],
+)
+def test_what_the_filters_may_let_through_is_not(condition: str, on: str, found: Callable) -> None:
+    assert found(workflow(f"${{{{ {condition} }}}}", on=on), RULE) == []

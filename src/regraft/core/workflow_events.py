@@ -3,7 +3,7 @@
 Source: https://docs.github.com/actions/reference/workflows-and-actions/events-that-trigger-workflows and the payloads it links to.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from regraft.core.patterns import regex
 from regraft.core.workflow_values import Event
@@ -66,14 +66,17 @@ def lacks(event: Event, part: str) -> bool:
     return False
 
 
-def references(event: Event) -> tuple[str, ...] | None:
+def references(event: Event, pulls: Iterable[int] = (1,)) -> tuple[str, ...] | None:
     """What `github.ref` can be, in full; None where that is not known.
 
-    A pull request's is `refs/pull/N/merge` (here N is 1), and the branch it went into once it is merged: it can still be labelled.
+    A pull request's is `refs/pull/N/merge`, and the branch it went into once it is merged: it can still be labelled. Of all the
+    numbers it has those of `pulls`.
     """
     if event.name == "pull_request":
         kinds = activities(event)
-        return None if kinds is None or not _UNMERGED.issuperset(kinds) else ("refs/pull/1/merge",)
+        return (
+            None if kinds is None or not _UNMERGED.issuperset(kinds) else tuple(f"refs/pull/{n}/merge" for n in pulls)
+        )
     if event.name == "push" and event.data is not None:
         branches, tags = filtered(event, "branches"), filtered(event, "tags")
         ignored = event.data.get("branches-ignore") is not None or event.data.get("tags-ignore") is not None
@@ -81,6 +84,18 @@ def references(event: Event) -> tuple[str, ...] | None:
             return None
         return (*(f"refs/heads/{one}" for one in branches), *(f"refs/tags/{one}" for one in tags))
     return None
+
+
+def beginnings(event: Event) -> frozenset[str]:
+    """What `github.ref` can begin with on an event: of `heads`, `tags` and `pull` those that its filters let through."""
+    if event.name == "pull_request" and references(event) is not None:
+        return frozenset({"pull"})
+    if event.name == "push" and event.data is not None:
+        heads = any(event.data.get(key) is not None for key in ("branches", "branches-ignore"))
+        tags = any(event.data.get(key) is not None for key in ("tags", "tags-ignore"))
+        if heads != tags:
+            return frozenset({"heads"} if heads else {"tags"})
+    return frozenset({"heads", "tags", "pull"})
 
 
 def filtered(event: Event, key: str) -> tuple[str, ...] | None:

@@ -4,12 +4,15 @@ What nobody can know is Unknown, and what stands elsewhere (a caller's `with`, a
 thing is one variable wherever it recurs. Names that begin with `#` are ours; no workflow can write them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from msgspec.structs import replace
 
 from regraft.core.expression_known import Defined, Exactly, Known, OneOf, Path, Unknown
+from regraft.core.expression_tree import Constant, Expression, parts
+from regraft.core.expression_value import text_of
 from regraft.core.findings import Witness
+from regraft.core.patterns import regex
 from regraft.core.workflow_events import PULL, activities, filtered, lacks, references
 from regraft.core.workflow_graph import Graph, Scope
 from regraft.core.workflow_inputs import event_inputs, inputs, secrets
@@ -19,9 +22,13 @@ from regraft.core.workflow_matrix import matrix
 from regraft.core.workflow_status import entered, flow, job_status, jobs, needs, reached
 from regraft.core.workflow_step_names import env, job_context, own_step, step_status, steps
 from regraft.core.workflow_trees import reference
+from regraft.core.workflow_uses import files, uses
 from regraft.core.workflow_values import Job, Step
 from regraft.core.workflow_yaml import items, text
 
+MOST = 16  # numbers of pull requests that are told apart
+_OF_REF = (("ref",), ("ref_name",))
+_DIGITS = regex(r"[0-9]{1,18}")
 _SYSTEMS = {"ubuntu": "Linux", "windows": "Windows", "macos": "macOS"}
 
 
@@ -108,10 +115,10 @@ def _of_run(names: Names, name: str) -> Known:
         bases = filtered(event, "branches")
         return OneOf(bases, (_line(names, f"`{event.name}` only into {', '.join(bases)}"),)) if bases else Unknown()
     if name in ("ref", "ref_name", "ref_type"):
-        refs = references(event)
+        refs = references(event, _pulls(names.graph))
         return (
             Unknown()
-            if refs is None
+            if not refs
             else OneOf(tuple(_REF[name](one) for one in refs), (_line(names, f"`github.{name}` of `{event.name}`"),))
         )
     return Unknown()
@@ -122,6 +129,28 @@ _REF: Mapping[str, Callable[[str], str]] = {
     "ref_name": lambda ref: ref.split("/", 2)[2],
     "ref_type": lambda ref: "tag" if ref.startswith("refs/tags/") else "branch",
 }
+
+
+def _pulls(graph: Graph) -> tuple[int, ...]:
+    """A number of a pull request for each that an expression beside `github.ref` may tell apart, and one for all others."""
+    found = graph.memo.get("pulls")
+    if found is None:
+        of_ref = [
+            one for file in files(graph) for one in uses(graph, file.path).of("github") if one.path[1:2] in _OF_REF
+        ]
+        texts = [text for one in of_ref for text in _texts(one.tree)]
+        said = {int(digits) for text in texts for digits in _DIGITS.findall(text)}
+        other = next(one for one in range(1, len(said) + 2) if one not in said)
+        found = graph.memo["pulls"] = (other, *sorted(said)) if len(said) <= MOST else ()
+    assert isinstance(found, tuple)
+    return found
+
+
+def _texts(tree: Expression) -> Iterator[str]:
+    if isinstance(tree, Constant):
+        yield text_of(tree.value)
+    for one in parts(tree):
+        yield from _texts(one)
 
 
 def runner(names: Names, path: Path) -> Known:

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from regraft.core.expression_tree import Call, Compare, Constant, Expression, parts
-from regraft.core.findings import Finding
+from regraft.core.findings import Finding, Witness
 from regraft.core.patterns import regex
 from regraft.core.spelling import nearest
+from regraft.core.workflow_events import beginnings, references
 from regraft.core.workflow_graph import Graph
 from regraft.core.workflow_rule import Rule
 from regraft.core.workflow_uses import Use, files, place_of, uses
@@ -41,6 +42,8 @@ def find(graph: Graph) -> Iterator[Finding]:
                     place = place_of(graph, one)
                     message, fix = mistake
                     yield Finding(NAME, "error", message, place.path, place.line, place.column, fix=fix)
+                elif (begins := _kind(one.path, against)) is not None:
+                    yield from _filtered_out(graph, file.path, one, begins)
 
 
 def _compared(tree: Expression, node: Expression) -> Iterator[Constant]:
@@ -75,6 +78,35 @@ def _mistake(path: tuple[str, ...], against: Constant) -> tuple[str, str] | None
     if path == ("github", "ref_type") and not begins and text.lower() not in ("branch", "tag"):
         return f"`github.ref_type` never is `{text[:80]}`: it is `branch` or `tag`", "write one of the two"
     return None
+
+
+def _kind(path: tuple[str, ...], against: Constant) -> str | None:
+    """Whether a comparison asks for a branch (`heads`), a tag or a pull request."""
+    text = against.value.lower() if isinstance(against.value, str) else ""
+    if path == ("github", "ref"):
+        return next((one[5:-1] for one in _BEGINNINGS if text.startswith(one)), None)
+    return {"branch": "heads", "tag": "tags"}.get(text) if path == ("github", "ref_type") else None
+
+
+def _filtered_out(graph: Graph, path: str, use: Use, begins: str) -> Iterator[Finding]:
+    """Where every push that starts the file is filtered to branches, or to tags, and the other is asked for.
+
+    Where the filters are names and no patterns, the condition is judged with all the rest of it, by others.
+    """
+    scopes = graph.scopes(path)
+    if not scopes or graph.is_crowded(path) or any(one.is_open for one in scopes):
+        return
+    events = list({id(one.event): one.event for one in scopes}.values())
+    if any(begins in beginnings(one) for one in events) or all(references(one) is not None for one in events):
+        return
+    if begins == "heads" and use.path == ("github", "ref_type") and any("pull" in beginnings(one) for one in events):
+        return  # a pull request's is `branch`
+    place = place_of(graph, use)
+    asked = {"heads": "a branch", "tags": "a tag", "pull": "a pull request"}[begins]
+    message = f"`{use.said}` is compared with {asked}, and the filters of what starts this file let none through"
+    fix = "compare it with what starts the file, let that start it too, or take the comparison out"
+    why = tuple(Witness(one.place.path, one.place.line, f"`{one.name}`, with its filters") for one in events[:8])
+    yield Finding(NAME, "warning", message, place.path, place.line, place.column, "high", why, fix)
 
 
 def _fits(text: str, *, begins: bool) -> bool:
