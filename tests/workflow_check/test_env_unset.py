@@ -26,6 +26,19 @@ ERRORS = {
     ),
     "case": job(run("echo $target_dir"), "env:\n  TARGET_DIR: x\n"),
     "near one of the script": job(run("RESULT_FILE=x\ncat $RESULTS_FILE")),
+    "near the runner's": job(run('echo "a=1" >> "$GITHUB_OUPUT"')),
+    "near the runner's, with letters swapped": job(run('echo "a=1" >> "${GITHUB_OPUTPUT}"')),
+    "near the runner's, without its prefix's letter": job(run("echo x >> $GIHUB_PATH"), runs_on="self-hosted"),
+    "near the runner's, of another family": job(run("ls $RUNER_TEMP")),
+    "near the runner's, in a family that is let through": job(run("ls $RUNNER_TMP")),
+    "near the runner's in PowerShell": job(run('echo "C:\\x" >> $env:GIHUB_PATH'), runs_on="windows-latest"),
+    "near the runner's in PowerShell, named": job(
+        "- shell: pwsh\n" + run('"a=1" >> ${env:GITHUB_ENVV}')[2:].replace("run", "  run", 1)
+    ),
+    "near the runner's in cmd": job("- shell: cmd\n" + run("echo x>> %GITHUB_PAHT%")[2:].replace("run", "  run", 1)),
+    "near the runner's in Python": job(
+        "- shell: python\n" + run("import os\nopen(os.environ['GITHUB_OUPUT'], 'a')")[2:].replace("run", "  run", 1)
+    ),
 }
 WARNINGS = {
     "nothing at all": job(run("curl $DOWNLOAD_ADDRESS")),
@@ -100,6 +113,16 @@ SILENT = {
     "an expression": job(run("echo ${{ env.A_NAME }}")),
     "an array": job(run("ARGS=()\nARGS+=(x)\necho ${ARGS[@]}")),
     "Windows": job(run("echo $A_NAME $env:B_NAME"), runs_on="windows-latest"),
+    "a descriptor that the shell chooses": job(run('exec {OUT_FD}>out\necho x >&"$OUT_FD"\nexec {OUT_FD}>&-')),
+    "a descriptor in a line of its own command": job(run("cat {IN_FD}< x\necho $IN_FD")),
+    "a coprocess": job(run('coproc WORKER { cat; }\necho x >&"${WORKER[1]}"\nkill $WORKER_PID')),
+    "a coprocess without a name": job(run("coproc cat\nkill $COPROC_PID")),
+    "near a runner's, but set": job(run("echo $GITHUB_PATHS", "GITHUB_PATHS: x")),
+    "a token that is no path": job(run("echo $GITHUB_PAT"), runs_on="self-hosted"),
+    "a runner's on Windows": job(run("echo x >> $env:GITHUB_PATH\necho $env:RUNNER_TEMP"), runs_on="windows-latest"),
+    "a name of the script on Windows": job(
+        run("$env:GITHUB_PATHS = 1\necho $env:GITHUB_PATHS"), runs_on="windows-latest"
+    ),
 }
 
 

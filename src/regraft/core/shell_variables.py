@@ -17,6 +17,7 @@ _ASKED = regex(
     rb"(?:\[\[?\s+|\btest\s+|\s)(?:!\s+)?-[nzv]\s+[\"']?\$?\{?([A-Za-z_][A-Za-z0-9_]*)"
     rb"|\[\[?\s+(?:!\s+)?[\"']?\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?[\"']?\s+\]|\$\{([A-Za-z_][A-Za-z0-9_]*):?[-+=?]"
 )
+_CHOSEN = regex(rb"(?<!\$)\{([A-Za-z_][A-Za-z0-9_]*)\}[<>]|\bcoproc\s+([A-Za-z_][A-Za-z0-9_]*)")
 _COMPUTED = regex(rb"\b(?:export|declare|typeset|readonly|printf\s+-v)\s+(?:-\w+\s+)*[\"']?[$`]")
 
 
@@ -38,6 +39,8 @@ def variables(root: Any, data: bytes) -> Variables:
     found: dict[str, list[Any]] = QueryCursor(_query()).captures(root)
     reads: list[tuple[str, int]] = []
     sets = {name.decode() for match in _ASKED.findall(data) for name in match if name}
+    for descriptor, process in _CHOSEN.findall(data):
+        sets |= {descriptor.decode()} if descriptor else {process.decode(), f"{process.decode()}_PID", "COPROC_PID"}
     for node in found.get("name", []):
         name = node.text.decode("utf-8", "replace")
         parent = node.parent

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from regraft.core.patterns import regex
+from regraft.core.runner_names import RUNNER, runner_meant
 from regraft.core.shell_text import syntax_tree
 from regraft.core.shell_variables import variables
 from regraft.core.workflow_graph import Graph
@@ -12,13 +13,7 @@ from regraft.core.workflow_run_by import program_text, programs
 from regraft.core.workflow_scripts import kept
 from regraft.core.workflow_values import Data, Job, Place, Step, Text, Value, Workflow
 
-# https://docs.github.com/actions/reference/workflows-and-actions/variables and the variables of GitHub's own images
-_OF_GITHUB = """
-ACTION ACTION_PATH ACTION_REPOSITORY ACTIONS ACTOR ACTOR_ID API_URL BASE_REF ENV EVENT_NAME EVENT_PATH GRAPHQL_URL
-HEAD_REF JOB OUTPUT PATH REF REF_NAME REF_PROTECTED REF_TYPE REPOSITORY REPOSITORY_ID REPOSITORY_OWNER
-REPOSITORY_OWNER_ID RETENTION_DAYS RUN_ATTEMPT RUN_ID RUN_NUMBER SERVER_URL SHA STATE STEP_SUMMARY TRIGGERING_ACTOR
-WORKFLOW WORKFLOW_REF WORKFLOW_SHA WORKSPACE
-"""
+# the variables of GitHub's own images and of common tools
 _OF_MACHINES = """
 CI HOME PATH USER SHELL LANG LANGUAGE TERM PWD OLDPWD TMPDIR TEMP TMP LOGNAME DISPLAY EDITOR PAGER MAIL TZ HOSTNAME
 RANDOM SRANDOM SECONDS LINENO FUNCNAME PIPESTATUS UID EUID GROUPS PPID HOSTTYPE MACHTYPE OSTYPE OPTARG OPTIND OPTERR
@@ -31,7 +26,6 @@ LEIN_HOME LEIN_JAR SGX_AESM_ADDR AZURE_EXTENSION_DIR ANT_HOME M2_HOME MAVEN_HOME
 SSH_AUTH_SOCK SSH_AGENT_PID KUBECONFIG USERPROFILE APPDATA LOCALAPPDATA PROGRAMFILES ProgramFiles SystemRoot WINDIR
 HF_HOME HF_TOKEN NVIDIA_VISIBLE_DEVICES NPROC SUDO_USER SOURCE_DATE_EPOCH BOOTSTRAP_HASKELL_NONINTERACTIVE
 """
-_GITHUB = frozenset(f"GITHUB_{one}" for one in _OF_GITHUB.split())
 _NAMES = frozenset(_OF_MACHINES.split())
 _FAMILIES = regex(
     r"(?:RUNNER|ACTIONS|BASH|LC|XDG|JAVA_HOME|GOROOT|GOPATH|GOBIN|GOOS|GOARCH|ANDROID|CONDA|CUDA|NVIDIA|NCCL|ROCM|HIP|PYTHON|Python"
@@ -65,8 +59,8 @@ def is_known(name: str) -> bool:
     """Whether the runner, the shell or what usually stands on a machine may set it."""
     return (
         name in _NAMES
-        or name in _GITHUB
-        or _FAMILIES.fullmatch(name) is not None
+        or name in RUNNER
+        or (_FAMILIES.fullmatch(name) is not None and runner_meant(name) is None)
         or _GITHUB_OTHERS.fullmatch(name) is not None
     )
 

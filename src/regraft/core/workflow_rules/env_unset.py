@@ -2,28 +2,69 @@
 
 from collections.abc import Iterator
 
-from regraft.core.findings import Finding, Witness
+from regraft.core.findings import Confidence, Finding, Severity, Witness
 from regraft.core.patterns import regex
+from regraft.core.runner_names import runner_meant
 from regraft.core.shell_variables import Variables, variables
 from regraft.core.spelling import distance
 from regraft.core.workflow_environment import Environment, environment, is_known, sourced, written_names
-from regraft.core.workflow_graph import Graph
+from regraft.core.workflow_graph import Graph, Site
 from regraft.core.workflow_rule import Rule
-from regraft.core.workflow_scripts import Script, kept, scripts
-from regraft.core.workflow_values import Place
+from regraft.core.workflow_scripts import Script, kept, lines_of, scripts
+from regraft.core.workflow_values import Place, Value
 
 NAME = "env-unset"
 MOST = 100  # names of one step that are looked at
+_SHORT = len("RUNNER_") + 4  # a longer name is no other word by chance
 
 _GUARD = regex(rb"(?m)^\s*set \+[a-z]*u|\bset -a\b|\bset -o allexport\b")
 _READ = regex(rb"\$\{?([A-Za-z_][A-Za-z0-9_]*)")
 _DIGITS = regex(r"[0-9]")
 
 
+_ELSEWHERE = regex(
+    r"(?i:\$\{?env:)([A-Za-z_]{5,40})|%([A-Za-z_]{5,40})%|\benviron(?:\.get\(|\[)\s*[\"']([A-Za-z_]{5,40})[\"']\s*[\])]"
+)
+
+
 def find(graph: Graph) -> Iterator[Finding]:
     for script in scripts(graph):
         if b"$" in script.data and script.job is not None and script.step is not None:
             yield from _of(graph, script)
+    for site in graph.sites():
+        if site.step is not None and site.step.run is not None:
+            yield from _in_other_languages(graph, site, site.step.run)
+
+
+def _in_other_languages(graph: Graph, site: Site, run: Value) -> Iterator[Finding]:
+    """Of PowerShell, cmd and Python, only names that are a letter off one of the runner's are judged."""
+    text, said = run.text, set[str]()
+    for match in _ELSEWHERE.finditer(text.value):
+        name = match[1] or match[2] or match[3]
+        meant = runner_meant(name)
+        if meant is None or name in said or _is_given(graph, site, name, text.value):
+            continue
+        said.add(name)
+        line = text.line(match.start())
+        lines = lines_of(graph, site.path)
+        column = (lines[line - 1].find(name) if line <= len(lines) else -1) + 1
+        yield _misspelt(Place(site.path, line, column or text.place.column), name, meant, "error", f"write `{meant}`")
+
+
+def _is_given(graph: Graph, site: Site, name: str, text: str) -> bool:
+    """Whether something sets it: an `env` around, an earlier step, the script itself."""
+    if regex(rf"(?i)(?:env:|\bset\s+\"?){name}\}}?\s*=|environ\[[\"']{name}[\"']\]\s*=").search(text):
+        return True
+    workflow = graph.repository.workflows.get(site.path)
+    if workflow is None or site.job is None or site.step is None:
+        return False
+    return name in environment(graph, workflow, site.job, site.step).names
+
+
+def _misspelt(place: Place, name: str, meant: str, severity: Severity, fix: str) -> Finding:
+    message = f"nothing sets `{name}`, which is read here: the runner sets `{meant}`"
+    confidence: Confidence = "high" if severity == "error" else "medium"
+    return Finding(NAME, severity, message, place.path, place.line, place.column, confidence, (), fix)
 
 
 def _of(graph: Graph, script: Script) -> Iterator[Finding]:
@@ -60,6 +101,13 @@ def _judge(
 ) -> Iterator[Finding]:
     name, at = read
     place = script.place(at)
+    runners = runner_meant(name)
+    if runners is not None and runners[:7] != name[:7]:  # nobody begins a name of their own like that
+        yield _misspelt(place, name, runners, "error", f"write `${runners}`")
+        return
+    if runners is not None and (not is_open or len(name) > _SHORT):
+        yield _misspelt(place, name, runners, "warning" if is_open else "error", f"write `${runners}`")
+        return
     meant = _meant(name, [*around.names, *sorted(own)])
     if meant is not None:
         set_at = around.names.get(meant)
