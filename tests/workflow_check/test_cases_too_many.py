@@ -44,3 +44,14 @@ def test_a_file_that_is_started_in_too_many_ways_is_said_once(found: Callable) -
     )
     findings = found({"ci.yml": f"on: push\njobs:\n{calls}", "called.yml": called}, RULE)
     assert [(one.severity, one.path, one.line) for one in findings] == [("note", ".github/workflows/called.yml", 1)]
+
+
+@pytest.mark.slow
+def test_workflows_that_take_too_long_all_together_are_said_once(found: Callable) -> None:
+    chain = "".join(
+        f"  j{at}:\n    runs-on: x\n    needs: j{at - 1}\n    if: needs.j{at - 1}.result == 'success'\n    steps: [{{run: make}}]\n"
+        for at in range(1, 500)
+    )
+    texts = {"ci.yml": f"on: push\njobs:\n  j0:\n    runs-on: x\n    steps: [{{run: make}}]\n{chain}"}
+    said = [one.message for one in found(texts, RULE, "skipped-by-ancestor")]
+    assert said == ["the workflows have too many cases all together: many of their conditions are not judged"]

@@ -12,6 +12,9 @@ from regraft.core.expression_tree import Expression
 from regraft.core.expression_value import truthy
 
 MOST_STEPS = 300_000  # expressions looked at for one decision: a good half second
+MOST_IN_ALL = (
+    2_000_000  # likewise, for all decisions of a repository: some ten seconds, where fifty files take a tenth of it
+)
 
 
 class Memo:
@@ -22,14 +25,20 @@ class Memo:
         self.paths: dict[tuple[Path, Names], Named] = {}
         self.constants: Constants = {}
         self.models: dict[Variable, Sequence[Model]] = {}
+        self.steps = MOST_IN_ALL
 
 
 class Budget:
     """Of steps, for everything that one decision takes."""
 
     def __init__(self, memo: Memo) -> None:
-        self.steps = MOST_STEPS
+        self.steps = min(MOST_STEPS, memo.steps)
         self.memo = memo
+
+    def spent(self, left: int) -> None:
+        """So many steps are left of what there was."""
+        self.memo.steps -= self.steps - left
+        self.steps = left
 
 
 class Search:
@@ -70,7 +79,7 @@ class Search:
         try:
             stopped = stop(run)
         finally:
-            self._budget.steps = run.steps
+            self._budget.spent(run.steps)
         for key, leaf in run.touched.items():
             self.leaves.setdefault(key, leaf)
         del self._choices[run.position :]

@@ -14,6 +14,7 @@ from regraft.core.expression_search import Memo
 from regraft.core.expression_tokens import ExpressionError
 from regraft.core.expression_tree import Call, Compare, Constant, Expression, Logic, Not
 from regraft.core.expression_value import Value, truthy
+from regraft.core.workflow_graph import Graph
 from regraft.core.workflow_known import Names
 from regraft.core.workflow_lift import lifted
 
@@ -22,6 +23,12 @@ DEEPEST = 60
 
 Values = tuple[Value, ...] | None
 """All that it can be; None where that is not known."""
+
+
+def is_worn_out(graph: Graph) -> bool:
+    """Whether so much was decided in this graph that nothing more is: `decide_at` finds too many cases then."""
+    memo = graph.memo.get("decisions")
+    return isinstance(memo, Memo) and memo.steps < 0
 
 
 def decide_at(tree: Expression, names: Names) -> Decision:

@@ -41,7 +41,6 @@ from regraft.core.workflow_rules import (
 
 RULES: tuple[Rule, ...] = (
     call_mismatch.RULE,
-    cases_too_many.RULE,
     comment_runs_pull_code.RULE,
     condition_padded.RULE,
     condition_part_dead.RULE,
@@ -75,4 +74,5 @@ RULES: tuple[Rule, ...] = (
     suite_unknown.RULE,
     swallowed_failure.RULE,
     text_as_boolean.RULE,
+    cases_too_many.RULE,  # the last: it says what the others could not decide
 )

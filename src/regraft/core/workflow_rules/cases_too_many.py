@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from regraft.core.expression_cases import MOST_CASES
 from regraft.core.findings import Finding
+from regraft.core.workflow_glance import is_worn_out
 from regraft.core.workflow_graph import Graph
 from regraft.core.workflow_judge import constant
 from regraft.core.workflow_rule import Rule
@@ -13,6 +14,12 @@ NAME = "cases-too-many"
 
 
 def find(graph: Graph) -> Iterator[Finding]:
+    if is_worn_out(graph):
+        message = "the workflows have too many cases all together: many of their conditions are not judged"
+        yield _note(
+            Place(next(iter(graph.repository.workflows)), 1), message, "ask fewer jobs for each other's results"
+        )
+        return
     crowded: set[str] = set()
     for site in graph.sites():
         condition = site.condition
