@@ -220,7 +220,9 @@ def _output(names: Names, job: Job, name: str, ran: str) -> Known:
     can_be_skipped = job.condition is not None or names.graph.ancestors(names.scope.path, job)
     made = reference("#made", job.name, name)
     if ran == "#ran" and values_at_a_glance(made, names) is None:
-        return Unknown(kind="text")
+        if len(names.graph.ancestors(names.scope.path, job)) > VERY_FEW:
+            return Unknown(kind="text")
+        ran = "#runs"  # as whoever sees it in full: it is one thing
     return Defined(choose(reference(ran, job.name), made, EMPTY) if can_be_skipped else made, names)
 
 
