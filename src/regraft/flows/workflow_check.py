@@ -1,6 +1,6 @@
 """What is wrong in how a repository's workflows fit together: one graph of all of them, and every rule over it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,6 +16,9 @@ from regraft.flows.ports import ListedFiles
 
 SHOWN = 12  # witnesses of who reaches a place
 _UNREADABLE = "workflow-unreadable"
+_CAUSES = frozenset({"context-unavailable", "github-value-impossible", "input-undeclared", "needs-undeclared"})
+_EFFECTS = frozenset({"condition-part-dead", "gate-always-open", "gate-never-opens"})
+_WEIGHT: Mapping[str, int] = {"note": 1, "warning": 2, "error": 3}
 
 
 class Asked(Struct, frozen=True):
@@ -51,6 +54,7 @@ def workflow_check(graph: Graph, files: ListedFiles, asked: Asked) -> WorkflowCh
     for rule in RULES:
         if rule.name in asked.rules:
             found += rule.find(graph)
+    found = list(_once(found))
     found += reached(graph, asked.others)
     abouts = {rule.name: rule.about for rule in RULES} | {_UNREADABLE: "a workflow that GitHub cannot read"}
     read_from = [*repository.workflows, *(one.path for one in repository.actions.values())]
@@ -80,6 +84,18 @@ def reached(graph: Graph, findings: Iterable[Finding]) -> Iterator[Finding]:
     for one in findings:
         path = max((path for path in known if f"/{one.path}".endswith(f"/{path}")), key=len, default=None)
         yield one if path is None else _reached(graph, replace(one, path=path))
+
+
+def _once(found: Sequence[Finding]) -> Iterator[Finding]:
+    """One for each fault: a condition that a wrong name makes constant is not said beside the name."""
+    worst: dict[tuple[str, int | None], int] = {}
+    for one in found:
+        if one.rule in _CAUSES:
+            at = (one.path, one.line)
+            worst[at] = max(worst.get(at, 0), _WEIGHT[one.severity])
+    for one in found:
+        if one.rule not in _EFFECTS or worst.get((one.path, one.line), 0) < _WEIGHT[one.severity]:
+            yield one
 
 
 def _is_within(path: str, folder: str) -> bool:
