@@ -12,20 +12,18 @@ from regraft.core.expression_tree import Expression
 from regraft.core.expression_value import truthy
 
 MOST_STEPS = 300_000  # expressions looked at for one decision: a good half second
-MOST_IN_ALL = (
-    2_000_000  # likewise, for all decisions of a repository: some ten seconds, where fifty files take a tenth of it
-)
+MOST_IN_ALL = 10_000_000  # likewise, for all decisions that share a memory
 
 
 class Memo:
     """What names have answered, for all decisions of one repository: a name is asked for once. Keeps its trees alive."""
 
-    def __init__(self) -> None:
+    def __init__(self, steps: int = MOST_IN_ALL) -> None:
         self.named: dict[tuple[int, Names], tuple[Expression, Named | None]] = {}
         self.paths: dict[tuple[Path, Names], Named] = {}
         self.constants: Constants = {}
         self.models: dict[Variable, Sequence[Model]] = {}
-        self.steps = MOST_IN_ALL
+        self.steps = steps
 
 
 class Budget:

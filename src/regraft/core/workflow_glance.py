@@ -20,6 +20,8 @@ from regraft.core.workflow_lift import lifted
 
 MOST = 8  # values of one expression that are told apart
 DEEPEST = 60
+STEPS = 300_000  # expressions looked at in one repository, some three seconds,
+STEPS_A_FILE = 10_000  # and so many more for each workflow: one of three hundred lines takes less than half of them
 
 Values = tuple[Value, ...] | None
 """All that it can be; None where that is not known."""
@@ -27,22 +29,25 @@ Values = tuple[Value, ...] | None
 
 def is_worn_out(graph: Graph) -> bool:
     """Whether so much was decided in this graph that nothing more is: `decide_at` finds too many cases then."""
+    return _memo(graph).steps < 0
+
+
+def _memo(graph: Graph) -> Memo:
     memo = graph.memo.get("decisions")
-    return isinstance(memo, Memo) and memo.steps < 0
+    if memo is None:
+        memo = graph.memo["decisions"] = Memo(STEPS + STEPS_A_FILE * len(graph.repository.workflows))
+    assert isinstance(memo, Memo)
+    return memo
 
 
 def decide_at(tree: Expression, names: Names) -> Decision:
     """`decide`, with one memory for a graph, and with what is the same in several places as one thing."""
-    memo = names.graph.memo.setdefault("decisions", Memo())
-    assert isinstance(memo, Memo)
-    return decide(lifted(tree, names.graph), names, memo)
+    return decide(lifted(tree, names.graph), names, _memo(names.graph))
 
 
 def is_open_at(tree: Expression, given: Expression, names: Names) -> bool:
     """`is_open`, likewise."""
-    memo = names.graph.memo.setdefault("decisions", Memo())
-    assert isinstance(memo, Memo)
-    return is_open(lifted(tree, names.graph), lifted(given, names.graph), names, memo)
+    return is_open(lifted(tree, names.graph), lifted(given, names.graph), names, _memo(names.graph))
 
 
 def glance(tree: Expression, names: Names) -> bool | None:
