@@ -44,3 +44,17 @@ def test_an_identity_stays_when_lines_move_and_tells_equal_lines_apart() -> None
     after = identities([finding(4), finding(5)], {PATH: MOVED})
     assert after[0] == before
     assert after[1] != before
+
+
+@pytest.mark.parametrize("count", ["0", "-5", "1.5", "1e999", "true", '"1"'])
+def test_a_count_that_is_none_is_an_error(count: str) -> None:
+    entry = f'{{"rule": "r", "path": "ci.yml", "text": "x", "count": {count}}}'
+    with pytest.raises(InputError):
+        read_finding_baseline(f'{{"schema": "regraft.findings-baseline/1", "findings": [{entry}]}}'.encode(), "b.json")
+
+
+def test_a_file_whose_name_is_no_text_is_known_again() -> None:
+    found = Finding("swallowed-failure", "error", "…", "a\udcffb.yml", 3)
+    baseline = read_finding_baseline(freeze([found], {found.path: OLD}), "b.json")
+    assert without_frozen([found], baseline, {found.path: OLD}) == ((), 0)
+    assert len(identities([found], {found.path: OLD})) == 1

@@ -250,6 +250,21 @@ def test_hostile_names_and_texts_are_never_printed_raw(repository: Path) -> None
         assert len(commands) >= 3  # the two steps of one file, and the one of the other
 
 
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "github"])
+def test_a_name_that_is_no_text_is_said_in_every_format(repository: Path, form: str) -> None:
+    odd = os.fsencode(repository) + b"/.github/workflows/a\xffb.yml"
+    Path(os.fsdecode(odd)).write_text(BAD)
+    summary = repository / "summary.md"
+    environ = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary)}
+    done = regraft(repository, "--format", form, **environ)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    if form == "json":
+        assert sorted(line for _, _, line in found(done)) == [7, 7]
+    assert regraft(repository, "--freeze", "old.json").returncode == 0
+    assert regraft(repository, "--baseline", "old.json").returncode == 0
+
+
 # What is left out.
 
 
@@ -300,6 +315,22 @@ def test_a_file_that_is_not_there_is_said(repository: Path, option: str) -> None
     done = regraft(repository, option, "absent.json")
     assert done.returncode in (2, 3)
     assert "absent.json" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--baseline", "--zizmor"])
+def test_a_pipe_that_nobody_writes_to_is_refused(repository: Path, option: str) -> None:
+    os.mkfifo(repository / "pipe")
+    env = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
+    argv = [sys.executable, "-m", "regraft", "workflow", "check", option, "pipe"]
+    done = subprocess.run(argv, capture_output=True, text=True, env=env, check=False, cwd=repository, timeout=20)
+    assert done.returncode == 2
+    assert "pipe: this is a named pipe" in done.stderr
+
+
+def test_what_another_program_is_writing_is_read(repository: Path) -> None:
+    regraft(repository, "--freeze", "old.json")
+    command = f"'{sys.executable}' -m regraft workflow check --baseline <(cat old.json)"
+    assert subprocess.run(["bash", "-c", command], capture_output=True, check=False, cwd=repository).returncode == 0
 
 
 def test_a_comment_with_a_reason_is_counted_and_one_without_is_an_error(repository: Path) -> None:

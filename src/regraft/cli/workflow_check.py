@@ -118,17 +118,31 @@ def _manifest(files: "ListedProject") -> "Manifest | None":
 def _zizmor(name: str | None) -> "tuple[Finding, ...]":
     if name is None:
         return ()
-    from regraft.adapters import files  # noqa: PLC0415
     from regraft.core.zizmor_findings import read_zizmor  # noqa: PLC0415
 
-    return read_zizmor(files.read(Path(name), _READ), name)
+    return read_zizmor(_given(name), name)
 
 
 def baseline_of(name: str | None) -> "FindingBaseline | None":
     """What a file has frozen. Raises InputError and OutsideError."""
     if name is None:
         return None
-    from regraft.adapters import files  # noqa: PLC0415
     from regraft.core.finding_baseline import read_finding_baseline  # noqa: PLC0415
 
-    return read_finding_baseline(files.read(Path(name), _READ), name)
+    return read_finding_baseline(_given(name), name)
+
+
+def _given(name: str) -> bytes:
+    """A file of findings. A named pipe is refused, for it may never have a writer; one that is open (`<(zizmor …)`) has."""
+    import stat  # noqa: PLC0415
+
+    from regraft.adapters import files  # noqa: PLC0415
+
+    path = Path(name)
+    try:
+        is_pipe = stat.S_ISFIFO(path.stat().st_mode)
+    except OSError:
+        is_pipe = False  # `files.read` says why
+    if is_pipe and not name.startswith(("/dev/", "/proc/")):
+        raise InputError("not-a-file", "this is a named pipe, not a file", where=name, hint="write it to a file first")
+    return files.read(path, _READ)

@@ -6,9 +6,9 @@ are alike, the baseline says how many.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from regraft.core import document
 from regraft.core.findings import Finding
@@ -21,7 +21,7 @@ class Frozen(Struct, frozen=True, forbid_unknown_fields=True):
     rule: str
     path: str
     text: str
-    count: int
+    count: Annotated[int, Meta(ge=1)]
 
 
 class FindingBaseline(Struct, frozen=True, forbid_unknown_fields=True):
@@ -70,7 +70,7 @@ def identities(findings: Iterable[Finding], texts: Mapping[str, bytes]) -> list[
     names = []
     for key in _known(findings, texts):
         seen[key] += 1
-        whole = "\0".join((*key, str(seen[key]))).encode("utf-8", "surrogateescape")
+        whole = "\0".join((*key, str(seen[key]))).encode()
         names.append(hashlib.sha256(whole).hexdigest()[:32])
     return names
 
@@ -82,4 +82,7 @@ def _known(findings: Iterable[Finding], texts: Mapping[str, bytes]) -> Iterator[
             lines[one.path] = texts.get(one.path, b"").splitlines()
         here = lines[one.path]
         text = here[one.line - 1].strip() if one.line is not None and one.line <= len(here) else b""
-        yield _Known(one.rule, one.path, text.decode("utf-8", "backslashreplace")[:SHOWN])
+        path = one.path.encode("utf-8", "surrogateescape").decode(
+            "utf-8", "backslashreplace"
+        )  # a name may be any bytes
+        yield _Known(one.rule, path, text.decode("utf-8", "backslashreplace")[:SHOWN])
