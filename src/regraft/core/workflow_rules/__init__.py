@@ -2,6 +2,7 @@
 
 from regraft.core.workflow_rule import Rule
 from regraft.core.workflow_rules import (
+    action_before_checkout,
     call_mismatch,
     cases_too_many,
     comment_runs_pull_code,
@@ -37,9 +38,11 @@ from regraft.core.workflow_rules import (
     suite_unknown,
     swallowed_failure,
     text_as_boolean,
+    workflow_run_unknown,
 )
 
 RULES: tuple[Rule, ...] = (
+    action_before_checkout.RULE,
     call_mismatch.RULE,
     comment_runs_pull_code.RULE,
     condition_padded.RULE,
@@ -74,5 +77,6 @@ RULES: tuple[Rule, ...] = (
     suite_unknown.RULE,
     swallowed_failure.RULE,
     text_as_boolean.RULE,
+    workflow_run_unknown.RULE,
     cases_too_many.RULE,  # the last: it says what the others could not decide
 )
