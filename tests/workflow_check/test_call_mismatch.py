@@ -108,6 +108,37 @@ def test_what_fits_or_is_not_known_is_not_a_finding(found: Callable, texts: dict
     assert [one for one in found(texts, "call-mismatch") if one.rule == "call-mismatch"] == []
 
 
+@pytest.mark.parametrize(
+    ("value", "fix"),
+    [
+        ("${{ needs.a.outputs.debug }}", "pass `fromJSON(…)` of it, or compare it with a text"),
+        ("${{ github.event.inputs['debug'] }}", "pass `fromJSON(…)` of it, or compare it with a text"),
+        ("${{ format('{0}', true) }}", "pass `fromJSON(…)` of it, or compare it with a text"),
+        ("${{ vars.DEBUG }}", "pass `fromJSON(…)` of it, or compare it with a text"),
+        ("t${{ needs.a.result }}", "pass one expression, or compare it with a text"),
+    ],
+)
+def test_a_text_is_passed_to_a_boolean(value: str, fix: str, found: Callable) -> None:
+    """An output is a text, and GitHub does not make a boolean of it."""
+    (one,) = found(caller(f'{GOOD}      debug: "{value}"\n'), "call-mismatch")
+    assert (one.severity, one.line, one.fix) == ("error", 7, fix)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "debug: ${{ needs.a.outputs.debug == 'true' }}",
+        "debug: ${{ fromJSON(needs.a.outputs.debug) }}",
+        "debug: ${{ inputs.debug }}",
+        "debug: ${{ matrix.debug }}",
+        "retries: ${{ needs.a.outputs.retries }}",
+        "tier: ${{ needs.a.outputs.tier }}",
+    ],
+)
+def test_what_may_be_a_boolean_is_no_finding(line: str, found: Callable) -> None:
+    assert found(caller(f"{GOOD}      {line}\n"), "call-mismatch") == []
+
+
 def test_the_declaration_is_the_witness(found: Callable) -> None:
     (one,) = found(caller("      debug: true\n"), "call-mismatch")
     assert [(w.path, w.line) for w in one.witnesses] == [(".github/workflows/called.yml", 4)]

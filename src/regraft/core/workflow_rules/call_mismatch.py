@@ -7,6 +7,9 @@ action it says so in the log and goes on.
 import posixpath
 from collections.abc import Iterator, Mapping
 
+from regraft.core.expression_cone import path_of
+from regraft.core.expression_tree import Call as Function
+from regraft.core.expression_tree import Expression
 from regraft.core.findings import Finding, Severity, Witness
 from regraft.core.spelling import nearest
 from regraft.core.workflow_graph import CALL, Graph
@@ -63,9 +66,8 @@ def _inputs(workflow: Workflow, event: Event, job: Job, at: Place) -> Iterator[F
             witness = Witness(workflow.path, event.place.line, f"it declares {_listed(event.inputs)}")
             yield _finding("error", message, place, _fix(name, event.inputs, workflow.path), witness)
         elif (wanted := _misfit(declared, value)) is not None:
-            message = (
-                f"`{name}` is a {declared.type}, and gets the text `{value.text.value[:60]}`: GitHub refuses the run"
-            )
+            said = " ".join(value.text.value.split())[:60]
+            message = f"`{name}` is a {declared.type}, and gets the text `{said}`: GitHub refuses the run"
             yield _finding("error", message, value.text.place, f"pass {wanted}", _declared(declared))
     for declared in event.inputs.values():
         if declared.required and declared.default is None and named(job.arguments, declared.name) is None:
@@ -116,15 +118,29 @@ def _is_replaced(step: Step, steps: tuple[Step, ...]) -> bool:
 
 
 def _misfit(declared: Declared, value: Value) -> str | None:
-    """What it should be, where a literal text cannot be made into it."""
+    """What it should be, where a text cannot be made into it. What an expression gives is not made into anything."""
     text = value.text.value.strip()
-    if not text or not all(part.literal for part in value.parts):
+    if not text or declared.type not in ("boolean", "number"):
         return None
+    if not all(part.literal for part in value.parts):
+        is_text = declared.type == "boolean" and (len(value.parts) > 1 or _gives_text(value.parts[0].expression))
+        as_it_is = "`fromJSON(…)` of it" if len(value.parts) == 1 else "one expression"
+        return f"{as_it_is}, or compare it with a text" if is_text else None
     if declared.type == "boolean":
         return None if text.lower() in ("true", "false") else "`true` or `false`"
     if declared.type == "number":
         return None if isinstance(scalar(Text(text, value.text.place, plain=True)), bool | float) else "a number"
     return None
+
+
+def _gives_text(tree: Expression | None) -> bool:
+    """Whether it is a text whatever happens: https://github.com/ShokoAnime/Shoko-WebUI/pull/1356"""
+    if isinstance(tree, Function):
+        return tree.function in ("format", "join", "tojson")
+    path = tuple(one.lower() for one in path_of(tree) or ()) if tree is not None else ()
+    if path[:1] == ("needs",):
+        return len(path) == 4 and path[2] == "outputs"
+    return (len(path) == 4 and path[:3] == ("github", "event", "inputs")) or (len(path) == 2 and path[0] == "vars")
 
 
 def _finding(severity: Severity, message: str, at: Place, fix: str, *witnesses: Witness) -> Finding:
