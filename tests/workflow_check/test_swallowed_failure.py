@@ -31,6 +31,27 @@ ERRORS = {
     "a patch that may not apply": "git apply fix.patch || true",
     "a patch in a group": 'patch -p1 < fix.patch || { echo "no"; }\nls',
     "a named ref that may not be there": 'git checkout "$REF" || echo "no such ref"\nls',
+    "a checkout in another shell": "docker exec ci bash -c 'cd /x; git checkout b; pip install .'\nls",
+    "a checkout in another shell, at the end": "docker exec ci bash -c 'cd /x; git checkout b; pip install .'",
+    "a checkout in lines for another shell": 'sudo -u ci bash -lc "\n  cd /x\n  git checkout "$REF"\n  make\n"',
+    "tests in another shell": "sh -c 'pytest a; pytest b'",
+    "tests in what a shell reads": "bash <<'EOF'\npytest a\npytest b\nEOF",
+    "a checkout in what a container's shell reads": "docker exec -i ci bash -x <<EOF > log\ncd /x\ngit checkout $REF\nmake\nEOF",
+    "a checkout on another machine": "ssh -p 22 gpu 'cd /x; git checkout b; make'",
+    "a chain in another shell": "bash -ec 'git fetch && git checkout b && make\nls'",
+    "tests in another shell whose failure is asked for": "if ! docker exec ci bash -c 'pytest a; pytest b'; then exit 1; fi",
+    "a function that is a condition": "f() {\n  git fetch\n  git checkout b\n  pip install .\n}\nif f; then echo yes; else exit 1; fi",
+    "a function with another way": "f() { git checkout b; pip install .; }\nf || exit 1\nls",
+    "a function that is negated": "f() { git checkout b; pip install .; }\nif ! f; then exit 1; fi",
+    "a function before others": "f() { git checkout b; pip install .; }\nf && echo yes",
+    "a group with another way": "(\n  cd x\n  git checkout b\n  make\n) || exit 1",
+    "a group in a condition": "if { git checkout b; make; }; then echo yes; fi",
+    "tests in the background": "pytest tests/a &\npytest tests/b\nwait\necho done",
+    "tests in a loop in the background": "for d in a b; do\n  pytest $d &\ndone\nwait",
+    "a subshell of tests in the background": "(cd x && pytest) &\nwait",
+    "tests into tee in a loop whose output goes elsewhere": "for d in a b; do pytest $d | tee $d.txt; done > log",
+    "a chain in a condition whose output goes elsewhere": "if true; then\n  git fetch && git checkout b && make\n  ls\nfi > log",
+    "tests in a subshell into tee": "( cd x; pytest ) 2>&1 | tee log",
     "a named ref of an expression": "git checkout ${{ inputs.ref }} || true\nls",
 }
 WARNINGS = {
@@ -40,8 +61,42 @@ WARNINGS = {
     "an output of what was asked": 'echo "sha=$(gh api repos/o/r/commits/main --jq .sha)" >> $GITHUB_OUTPUT',
     "outputs in a group": '{\n  echo "sha=$(git ls-remote origin main | cut -f1)"\n} >> "$GITHUB_OUTPUT"',
     "a program into tee": "python bench.py | tee log",
+    "an install in another shell": "docker exec ci bash -c 'pip install .; python x.py'",
+    "a build in the background": "make all &\nmake docs\nwait",
+    "an answer in a pipe": "TAG=$(curl -s https://example.com/x | jq -r .tag_name)\ngit clone --branch $TAG x",
+    "an answer in two pipes": 'SHA=$(git ls-remote o main | cut -f1 | head -1)\necho "sha=$SHA" >> $GITHUB_OUTPUT',
 }
 SILENT = {
+    "a shell of its own with -e": "docker exec ci bash -ec 'cd /x; git checkout b; pip install .'\nls",
+    "a shell of its own with -euo": "docker exec ci bash -euo pipefail -c 'git checkout b; pytest | tee log'",
+    "a shell of its own with its option in a word": "docker exec ci bash -o errexit -c 'git checkout b; make'",
+    "a shell of its own that sets it": "bash -lc 'set -e; cd /x; git checkout b; pip install .'",
+    "a shell of its own with a chain": "docker exec ci bash -c 'cd /x && git checkout b && pip install .'\nls",
+    "a shell of its own with words alone": "bash -c 'cd x; echo a; pytest'",
+    "a shell of its own that gives a status": "bash -c 'pytest a; rc=$?; cat log; exit $rc'",
+    "a shell of its own that may fail": "docker exec ci bash -c 'git checkout b; make' || true",
+    "a shell of its own in which it may fail": "docker exec ci bash -c 'git pull || true; make'",
+    "what a shell reads, with -e": "bash -e <<'EOF'\ngit checkout b\nmake\nEOF",
+    "what a shell reads, which sets it": "docker exec -i ci bash -s x <<'EOF'\nset -euo pipefail\ngit checkout b\nmake\nEOF",
+    "what no shell reads": "cat <<'EOF' > run.sh\ngit checkout b\nmake\nEOF",
+    "a shell that runs a file": "bash x.sh <<EOF\ngit checkout b\nmake\nEOF",
+    "packages of the system in another shell": "docker run x bash -c 'apt-get update; apt-get install -y git; make'",
+    "waiting in another shell": "timeout 60 bash -c 'until nc -z localhost 80; do sleep 1; done'",
+    "a function that is called": "f() { git checkout b; pip install .; }\nf\nls",
+    "a function that ends in a chain": "f() { git fetch && git checkout b && make; }\nf || exit 1",
+    "a function that says no": "f() {\n  git checkout b || return 1\n  make\n}\nif f; then ls; fi",
+    "a function that may fail": "f() { git checkout b; make; }\nf || true",
+    "a function that asks": "f() { [ -f x ]; grep -q y x; }\nif f; then make; fi",
+    "a group that may fail": "{ git checkout b; make; } || echo no",
+    "tests in the background whose number is waited for": "pytest a &\npid=$!\npytest b\nwait $pid",
+    "tests in the background, and each": "pytest a & pids=$!\nfor p in $(jobs -p); do wait $p; done",
+    "tests in the background with a log that is looked at": "pytest a > a.log &\nwait\n! grep FAILED a.log",
+    "tests in the background with another way": "(pytest a || touch failed) &\nwait\n[ ! -f failed ]",
+    "a server in the background": "python -m http.server &\npytest\nkill %1\nwait",
+    "an answer in a pipe that is looked at": 'TAG=$(curl -s https://x.y/z | jq -r .t)\nif [ -z "$TAG" ]; then exit 1; fi',
+    "an answer in a pipe whose last part asks": "TAG=$(curl -s https://x.y/z | grep tag)\necho $TAG",
+    "an answer in a pipe with pipefail": "set -o pipefail\nTAG=$(curl -s https://x.y/z | jq -r .t)\necho $TAG",
+    "a comment that says so": "# don't fail where it cannot be installed\npip install x && python -c 'import x'\nls",
     "a chain at the end": "cd x\ngit fetch origin && git checkout $REF && pip install -e .",
     "a chain that ends the step": "git fetch origin && git checkout $REF || exit 1\necho done",
     "a chain that begins with a probe": '[ -n "$REF" ] && git checkout "$REF"\necho done',
@@ -142,3 +197,35 @@ def test_a_matrix_that_runs_a_script_once(found: Callable) -> None:
     files = {"ci/x.sh": "pytest | tee log\n"}
     text = repository("bash ci/x.sh\nbash ci/x.sh", **files)
     assert len(found(text, RULE)) == 1
+
+
+def test_a_shell_that_stops_at_nothing_keeps_the_old_checkout(found: Callable) -> None:
+    (one,) = found(repository("cd up\ngit checkout $REF\npip install -e .", "bash -l {0}"), RULE)
+    assert (one.severity, one.line) == ("error", 9)
+    (two,) = found(repository("pip install -e .\npython bench.py", "bash -l {0}"), RULE)
+    assert two.severity == "warning"
+    assert found(repository("cd up\ngit checkout $REF", "bash -l {0}"), RULE) == []
+
+
+def test_what_takes_up_the_file_sees_the_failure(found: Callable) -> None:
+    script = "python ci/test_report.py -o report.html\nmkdir out\nmv report.html out/"
+    assert found(repository(script, "bash -l {0}"), RULE) == []
+    assert len(found(repository(f"{script}\nls", "bash -l {0}"), RULE)) == 1
+
+
+def test_the_place_in_a_script_for_another_shell(found: Callable) -> None:
+    (one,) = found(repository("docker exec ci bash -c '\n  cd /x\n  git checkout b\n  make\n'"), RULE)
+    assert (one.line, one.column) == (10, 13)
+    assert "`git checkout b`" in one.message
+    assert "`docker … bash -c`" in one.message
+    assert [(two.line, two.message) for two in one.witnesses] == [
+        (11, "then `make` runs in that shell, and its status counts")
+    ]
+    (two,) = found(repository('sudo bash -c "cd \\"$D\\"; git checkout \\"$B\\"; make"'), RULE)
+    assert (two.line, two.column) == (8, 36)
+
+
+def test_an_answer_in_a_pipe_under_shell_bash(found: Callable) -> None:
+    script = "TAG=$(curl -sf https://example.com/x | jq -r .tag_name)\necho $TAG"
+    assert found(repository(script, "bash"), RULE) == []
+    assert len(found(repository(script, "sh"), RULE)) == 1

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from regraft.core.shell_values import Block, Chain, Command, If, Negated, Nested, Node, inside
+from regraft.core.shell_values import Block, Chain, Command, If, Negated, Nested, Node, Opaque, inside
 
 
 class Around(Struct, frozen=True):
@@ -31,7 +31,7 @@ def commands_at(node: Node) -> Iterator[At]:
         one, places = waiting.pop()
         if isinstance(one, Command):
             yield At(one, places)
-        parts = inside(one)
+        parts = one.held if isinstance(one, Opaque) else inside(one)
         waiting += [(part, (*places, Around(one, index))) for index, part in reversed(list(enumerate(parts)))]
 
 

@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from regraft.core.findings import Confidence, Finding, Severity, Witness
 from regraft.core.patterns import regex
 from regraft.core.shell_failure import outcome
-from regraft.core.shell_kinds import is_build, kind, named_ref, script_path, stripped
+from regraft.core.shell_kinds import kind, named_ref, script_path, stripped
 from regraft.core.shell_options import Shell
 from regraft.core.shell_places import Around, At, asks_for, commands_at, in_background, is_asked
 from regraft.core.shell_values import (
-    Block,
     Chain,
     Command,
     Group,
@@ -23,24 +22,30 @@ from regraft.core.shell_values import (
     commands_of,
     inside,
 )
+from regraft.core.workflow_answers import lost_answer, passes_on
 from regraft.core.workflow_graph import Graph
 from regraft.core.workflow_rule import Rule
 from regraft.core.workflow_run_files import run_files
 from regraft.core.workflow_scripts import Script, job_scripts, kept, scripts
+from regraft.core.workflow_swallowed import (
+    GATE,
+    WORDS_ONLY,
+    following,
+    in_conditions,
+    in_other_shells,
+    in_the_background,
+    says_so,
+    weight,
+)
 
 NAME = "swallowed-failure"
 MOST = 200_000  # commands of one script that are run in thought
 
+_MAY = regex(rb"&&|\||\$\(|`")
 _OFF = regex(rb"(?m)^\s*set \+(?:[a-z]*e|o errexit)|\btrap\b.*\bERR\b")
-_PASSES_ON = frozenset(
-    {"tee", "cat", "ts", "sed", "tail", "head", "less", "uniq", "tr", "cut", "nl", "sort", "ansi2html", "stdbuf"}
-)
-_WORDS_ONLY = frozenset({"echo", "printf", "true", ":"})
 _LOOKS = frozenset({"grep", "egrep", "rg", "awk", "python", "python3", "jq", "test", "[", "[[", "perl", "node"})
-_ASKS = regex(r"(?:\$\(|`)\s*(git ls-remote|git fetch|curl|wget|gh)\b")
-_HANDED_ON = regex(r"\$\{?GITHUB_(?:OUTPUT|ENV)\b")
 _DECIDES = frozenset({"break", "continue", "exit", "return"})
-_ASSIGNS = frozenset({"export", "local", "declare", "readonly", "typeset"})
+_TAKES_UP = frozenset({"mv", "cp", "cat", "tar"})
 
 
 def find(graph: Graph) -> Iterator[Finding]:
@@ -61,23 +66,34 @@ class _Judge:
 
     def findings(self) -> Iterator[Finding]:
         data = self.script.data
-        if (
-            self.script.shell.errexit
-            and b"&&" not in data
-            and b"|" not in data
-            and b"$(" not in data
-            and b"`" not in data
-        ):
-            return
-        if _OFF.search(data):
+        if (self.script.shell.errexit and not _MAY.search(data) and not GATE.search(data)) or _OFF.search(data):
             return
         places = kept(self.graph, ("places", id(self.script.block)), self._places)
         self.left = MOST // max(1, len(places))
         for one in places:
-            yield from self._asked(one)
             yield from self._patch(one)
+            answer = lost_answer(self.script, one, self._goes_on)
+            if answer is not None:
+                yield from self._finding(answer.at, answer.severity, answer.why, answer.fix)
         for one in places:
             yield from self._swallowed(one)
+        if GATE.search(data):
+            yield from self._lost(places)
+
+    def _lost(self, places: list[At]) -> Iterator[Finding]:
+        for lost in (
+            *in_other_shells(self.script.data, places),
+            *(in_conditions(places) if self.script.shell.errexit else ()),
+            *in_the_background(self.script.block),
+        ):
+            text = self.script.text(lost.at, lost.stop)
+            message = f"`{text}` can fail and {self.script.label} goes on: {lost.why}"
+            witnesses = () if lost.then is None else (self._witness(*lost.then),)
+            yield from self._finding(lost.at, lost.severity, message, lost.fix, witnesses)
+
+    def _witness(self, start: int, stop: int, words: str) -> Witness:
+        place = self.script.place(start)
+        return Witness(place.path, place.line, words.format(self.script.text(start, stop).strip()))
 
     def _places(self) -> list[At]:
         return [one for one in commands_at(self.script.block) if not in_background(one)]
@@ -123,7 +139,7 @@ class _Judge:
         after = list(items[pipe.part + 1 :])
         tests = kind(at.command) == "tests"
         is_program = script_path(stripped(at.command)) is not None
-        if not (tests or is_program) or not all(map(_passes_on, after)) or id(pipe.node) in self.said:
+        if not (tests or is_program) or not all(map(passes_on, after)) or id(pipe.node) in self.said:
             return
         if self._looks_at(after, pipe.node.span.stop):
             return
@@ -137,7 +153,7 @@ class _Judge:
             if self.script.step
             else "write `set -o pipefail` before it"
         )
-        yield self._finding(at.command, "error" if tests else "warning", message, fix)
+        yield from self._finding(at.command.span.start, "error" if tests else "warning", message, fix)
 
     def _chain(self, at: At, chain: Around) -> Iterator[Finding]:
         node = chain.node
@@ -167,21 +183,26 @@ class _Judge:
         )  # what is given may be wrong
         message = f"`{self._text(one)}` can fail and {self.script.label} goes on: `-e` does not look at what stands left of `&&`"
         fix = "write each command on a line of its own, or end the chain with `|| exit 1`"
-        yield self._finding(node, "error" if grave else "warning", message, fix, self._next(at, node))
+        yield from self._finding(node.span.start, "error" if grave else "warning", message, fix, self._next(at, node))
 
     def _shell(self, at: At) -> Iterator[Finding]:
-        if id(self.script) in self.said or kind(at.command) != "tests":
+        severity = weight(at.command)
+        if id(self.script) in self.said or severity is None or self._is_needed(at.command):
             return
         self.said.add(id(self.script))
-        words = stripped(at.command)
-        mild = is_build(words) or script_path(words) is not None
         message = f"`{self._text(at.command)}` can fail and {self.script.label} goes on: this shell runs without `-e`"
         fix = (
             "write `shell: bash -el {0}`, or `set -e` at the top"
             if self.script.step
             else "write `set -eo pipefail` at the top"
         )
-        yield self._finding(at.command, "warning" if mild else "error", message, fix, self._next(at, at.command))
+        yield from self._finding(at.command.span.start, severity, message, fix, self._next(at, at.command))
+
+    def _is_needed(self, command: Command) -> bool:
+        """Whether the last command takes up a file that this one names, and fails where it is not there."""
+        last = list(commands_of(self.script.block))[-1]
+        files = {word.text for word in command.words[1:] if "." in word.text and not word.text.startswith("-")}
+        return last.name in _TAKES_UP and any(word.text in files for word in last.words[1:])
 
     def _patch(self, at: At) -> Iterator[Finding]:
         """`git apply x || echo …`: an apply, or the checkout of a named ref, with words for its failure."""
@@ -199,7 +220,7 @@ class _Judge:
         rest = [one for item in node.items[falls + 1 :] for one in commands_of(item)]
         if (
             not rest
-            or any(one.name not in _WORDS_ONLY for one in rest)
+            or any(one.name not in WORDS_ONLY for one in rest)
             or not self._goes_on(at.command, self.script.shell)
         ):
             return
@@ -209,40 +230,9 @@ class _Judge:
         forward = bool({"-N", "--forward"} & {one.text for one in at.command.words})
         severity: Severity = "warning" if forward or named == "literal" else "error"
         message = f"`{self._text(at.command)}` can fail and {self.script.label} goes on with what was there before"
-        yield self._finding(at.command, severity, message, "take the `||` away, or end it with `exit 1`")
-
-    def _asked(self, at: At) -> Iterator[Finding]:
-        """What a substitution asks elsewhere, in a command that does well whatever comes."""
-        command = at.command
-        if command.name in _ASSIGNS:
-            words = [(name, word) for name, word in command.assignments if word is not None]
-            said = "`" + command.name + "` does well whatever happens in it"
-        elif command.name in ("echo", "printf") and self._is_handed_on(at):
-            words = [("", word) for word in command.words[1:]]
-            said = f"`{command.name}` does well whatever happens in it"
-        else:
-            return
-        for name, word in words:
-            asks = _ASKS.search(word.text)
-            if asks is None or "||" in word.text or (name and self._is_looked_at(name, command.span.stop)):
-                continue
-            message = f"`{asks[1]}` can fail and {self.script.label} goes on without its answer: {said}"
-            yield self._finding(command, "warning", message, "assign it to a variable on a line of its own first")
-            return
-
-    def _is_handed_on(self, at: At) -> bool:
-        targets = [one.target for one in at.command.redirects]
-        targets += [
-            one
-            for place in at.above
-            if isinstance(place.node, Group)
-            for one in (r.target for r in place.node.redirects)
-        ]
-        return any(one is not None and _HANDED_ON.search(one.text) for one in targets)
-
-    def _is_looked_at(self, name: str, after: int) -> bool:
-        rest = self.script.data[after:].decode("utf-8", "replace")
-        return regex(rf"(?:\[\[?|\btest|-[nz])\s+[^\n]*\$\{{?{name}\b|\$\{{{name}:\?").search(rest) is not None
+        yield from self._finding(
+            at.command.span.start, severity, message, "take the `||` away, or end it with `exit 1`"
+        )
 
     def _looks_at(self, after: list[Node], stop: int) -> bool:
         """Whether something reads the log that `tee` writes."""
@@ -273,26 +263,22 @@ class _Judge:
 
     def _next(self, at: At, node: Node) -> tuple[Witness, ...]:
         """The statement that is run all the same."""
-        for one in reversed(at.above):
-            if isinstance(one.node, Block) and one.part + 1 < len(one.node.items):
-                then = one.node.items[one.part + 1]
-                if then.span.start >= node.span.stop:
-                    place = self.script.place(then.span.start)
-                    text = self.script.text(then.span.start, min(then.span.stop, then.span.start + 60))
-                    return (Witness(place.path, place.line, f"then `{text.strip()}` runs, and its status counts"),)
-        return ()
+        then = following(at, "then `{}` runs, and its status counts")
+        return (self._witness(*then),) if then is not None and then[0] >= node.span.stop else ()
 
     def _finding(
         self,
-        node: Node,
+        at: int,
         severity: Severity,
         message: str,
         fix: str,
         witnesses: tuple[Witness, ...] = (),
-    ) -> Finding:
-        place = self.script.place(node.span.start)
+    ) -> Iterator[Finding]:
+        if says_so(self.script.data, at):
+            return
+        place = self.script.place(at)
         confidence: Confidence = "high" if severity == "error" else "medium"
-        return Finding(
+        yield Finding(
             NAME,
             severity,
             message,
@@ -323,19 +309,6 @@ def _firsts(node: Node) -> Iterator[Command]:
         yield from (one for one in node.items if isinstance(one, Command))
     elif isinstance(node, Negated):
         yield from _firsts(node.item)
-
-
-def _passes_on(node: Node) -> bool:
-    """Whether a part of a pipeline does well whatever it reads."""
-    if not isinstance(node, Command):
-        return False
-    words = stripped(node)
-    if not words:
-        return False
-    name = words[0].text.rpartition("/")[2]
-    return name in _PASSES_ON or (
-        name == "grep" and any(one.text.startswith("-") and "v" in one.text for one in words[1:3])
-    )
 
 
 RULE = Rule(NAME, "a command of a script whose failure does not fail the step", find)
