@@ -1,7 +1,6 @@
 """What files are on the disk, as git would name their bytes: raw, and without following a link."""
 
 import errno
-import hashlib
 import os
 import stat
 import time
@@ -165,6 +164,8 @@ def names(folder: str | Path) -> tuple[str, ...]:
 
 def digest(path: str | Path) -> Sha256 | None:
     """The sha256 of a regular file, or of a link's target as text; None where it is neither or cannot be read."""
+    import hashlib  # noqa: PLC0415 - brings OpenSSL, and whoever only looks for a checkout digests nothing
+
     try:
         if os.path.islink(path):  # noqa: PTH114 - os.readlink below
             return Sha256(hashlib.sha256(b"link " + os.fsencode(os.readlink(path))).hexdigest())  # noqa: PTH115 - bytes

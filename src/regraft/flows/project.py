@@ -1,7 +1,6 @@
 """The project's manifest, as every command finds it."""
 
 from regraft.core.manifest import Manifest
-from regraft.core.manifest_reader import LIMIT, read_manifest
 from regraft.errors import InputError
 from regraft.flows.ports import ProjectFiles
 
@@ -10,6 +9,8 @@ MANIFEST = "regraft.toml"
 
 def open_manifest(files: ProjectFiles) -> tuple[Manifest, bytes]:
     """The manifest and its bytes. Raises InputError: no-manifest, and what `read_manifest` and `with_series` raise; OutsideError from the disk."""
+    from regraft.core.manifest_reader import LIMIT, read_manifest  # noqa: PLC0415 - brings tomllib; a repository may have none
+
     place = files.place(MANIFEST)
     data = files.read(MANIFEST, LIMIT)
     if data is None:

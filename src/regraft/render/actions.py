@@ -1,7 +1,6 @@
 """What GitHub's runner takes: outputs and annotations."""
 
 import json
-import secrets
 from collections.abc import Iterable, Mapping
 
 from regraft.core.findings import Finding
@@ -12,6 +11,8 @@ from regraft.render import safe
 
 def outputs(values: Mapping[str, str]) -> bytes:
     """Lines for `$GITHUB_OUTPUT`. The delimiter is random, so that no value can end itself early and name another."""
+    import secrets  # noqa: PLC0415 - brings OpenSSL, and only a runner asks for outputs
+
     parts = []
     for name, value in values.items():
         delimiter = f"regraft_{secrets.token_hex(16)}"
