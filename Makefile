@@ -39,7 +39,7 @@ check: $(READY) ## the bar: format, lint, types, floors, workflows, the docs' ex
 	$(PYTEST) -m 'not network'
 	@echo 'all of the above passed'
 
-bench: $(READY) ## start-up, plan, apply and patch history, as ratios that are asserted
+bench: $(READY) ## start-up, plan, apply, patch history and workflows, as ratios that are asserted
 	@$(BIN)/python bench/bench.py
 
 fuzz: $(READY) ## 100,000 patches against trees: whether git agrees with every verdict (minutes)

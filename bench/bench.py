@@ -1,5 +1,6 @@
 """Start-up and planning, as ratios to a bare interpreter on the same machine in the same run, and an apply as a ratio to the
-commands that it runs (`apply.py`); patches along an upstream's history beside what people do (`patch.py`). Exit 1: a bound is broken.
+commands that it runs (`apply.py`); patches along an upstream's history beside what people do (`patch.py`); workflows that are
+checked and run (`workflows.py`, `workflow_run.py`). Exit 1: a bound is broken.
 
 What is compared is the processor time of the one process, without its children's: the same on a busy machine as on a quiet
 one. Beside it stand the wall times of the whole command and of the git processes that it ran, which a `git` first on PATH
@@ -23,6 +24,7 @@ from apply import timed
 
 import init as initiating
 import patch as patching
+import workflow_run as running
 from regraft.demo import world as worlds
 from regraft.demo.world import World
 
@@ -157,7 +159,7 @@ def main() -> int:
         code = report(measure(worlds.outline(folder / "world", os.environ), folder))
         (folder / "apply").mkdir()
         code |= report_apply(applying.median(applying.measure(folder / "apply")))
-    return code | initiating.main() | patching.main() | imaging.main() | checking.main()
+    return code | initiating.main() | patching.main() | imaging.main() | checking.main() | running.main()
 
 
 if __name__ == "__main__":

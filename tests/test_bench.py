@@ -94,3 +94,46 @@ def test_the_large_upstream_is_the_same_one_every_time(bench: ModuleType, tmp_pa
     heads = {worlds.git(world.repository, "rev-parse", "main") for world in (one, two)}
     assert len(heads) == 1
     assert worlds.git(one.repository, "rev-list", "--first-parent", "--count", "main") == b"60\n"
+
+
+@pytest.mark.parametrize(("ratio", "code"), [(99.0, 0), (124.0, 0), (126.0, 1)])
+def test_a_check_of_workflows_that_takes_too_long_is_red(
+    bench: ModuleType, capsys: pytest.CaptureFixture[str], ratio: float, code: int
+) -> None:
+    checking = bench.checking
+    found = {checking.BARE: 0.01, "regraft workflow check": 0.01 * ratio, "zizmor": 9.0}
+    assert checking.report("20 workflows", 2700, found, 100.0) == code
+    assert ("the bound is 100" in capsys.readouterr().err) is bool(code)
+
+
+@pytest.mark.parametrize("slow", ["resolve", "resolve, cold", "install", "install, cold"])
+def test_a_step_that_costs_too_much_more_than_its_script_is_red(
+    bench: ModuleType, capsys: pytest.CaptureFixture[str], slow: str
+) -> None:
+    running = bench.running
+    found = {running.BARE: 0.02, "resolve, bash": 0.005, "install, bash": 0.03}
+    found |= {"resolve": 0.01, "resolve, cold": 0.1, "install": 0.03, "install, cold": 0.15}
+    assert running.report(running.rows(found)) == 0
+    found[slow] *= 10
+    assert running.report(running.rows(found)) == 1
+    assert capsys.readouterr().err.count("times the script alone") == 1
+
+
+def test_a_run_that_did_not_do_its_work_is_no_measurement(bench: ModuleType, tmp_path: Path) -> None:
+    made = bench.running.Bench(tmp_path)
+    made.world.renew()
+    with pytest.raises(RuntimeError, match="checked out"):
+        made.installed()
+    made.bash_job()
+    made.installed()
+    made.world.renew()
+    made.own_job()
+    made.installed()
+
+
+def test_the_workflows_that_are_checked_have_the_size_that_is_said(bench: ModuleType, tmp_path: Path) -> None:
+    worlds = bench.checking.worlds
+    for name, (workflows, lines) in {"small": worlds.SMALL, "large": worlds.LARGE}.items():
+        folder = tmp_path / name
+        assert lines * 0.95 <= worlds.make(folder, workflows, lines) <= lines * 1.2  # whole jobs
+        assert len(list((folder / ".github/workflows").iterdir())) == workflows
