@@ -96,6 +96,7 @@ SILENT = {
     "an answer in a pipe that is looked at": 'TAG=$(curl -s https://x.y/z | jq -r .t)\nif [ -z "$TAG" ]; then exit 1; fi',
     "an answer in a pipe whose last part asks": "TAG=$(curl -s https://x.y/z | grep tag)\necho $TAG",
     "an answer in a pipe with pipefail": "set -o pipefail\nTAG=$(curl -s https://x.y/z | jq -r .t)\necho $TAG",
+    "a plain package in another shell": "bash -c 'pip install asv; python -m asv run'",
     "a comment that says so": "# don't fail where it cannot be installed\npip install x && python -c 'import x'\nls",
     "a chain at the end": "cd x\ngit fetch origin && git checkout $REF && pip install -e .",
     "a chain that ends the step": "git fetch origin && git checkout $REF || exit 1\necho done",

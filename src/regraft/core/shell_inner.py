@@ -53,7 +53,8 @@ def inner_script(data: bytes, command: Command) -> Inner | None:
     how = f"{name} … {_base(words[at])}" if at else name
     if script is not None:
         return _of_word(data, script, options(told), f"{how} -c")
-    if any(not one.text.startswith(("-", "+")) for one in words[at + 1 :]) and "-s" not in told:
+    reads = any(one[0] == "-" and one[:2] != "--" and "s" in one for one in told)
+    if not reads and any(not one.text.startswith(("-", "+")) for one in words[at + 1 :]):
         return None
     return _of_here(data, command, options(told), how)
 

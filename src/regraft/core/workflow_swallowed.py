@@ -11,7 +11,7 @@ from regraft.core.shell_inner import Inner, inner_script
 from regraft.core.shell_kinds import is_build, kind, named_ref, script_path, stripped
 from regraft.core.shell_options import Shell
 from regraft.core.shell_places import Around, At, commands_at, in_background, is_asked
-from regraft.core.shell_values import Block, Chain, Command, Group, Nested, Node, Pipeline, all_commands, inside
+from regraft.core.shell_values import Block, Chain, Command, Group, Nested, Node, Pipeline, Word, all_commands, inside
 
 GATE = regex(rb"\b(?:[bd]?a?sh|ssh)\b|&\s*(?:$|\n|[^&>])|\bif\b|\|\||!\s|\)\s*$")
 WORDS_ONLY = frozenset({"echo", "printf", "true", ":"})
@@ -21,6 +21,7 @@ _MEANT = regex(
     rb"|best[- ]effort|\bignor(?:e|es|ing)\b[^.]{0,20}(?:error|failure)"
 )
 _PUTS = frozenset({"install", "sync", "add", "develop", "ci", "i"})
+_SOURCE = regex(r"-[er]\b|--(?:editable|requirements?)\b|\.|git\+|[^=<>]*/|[^ ]*\.whl|--upgrade|-U\b|\$")
 _SYSTEM = frozenset({"apt", "apt-get", "yum", "dnf", "apk", "brew", "conda", "mamba"})
 
 
@@ -45,9 +46,17 @@ def weight(command: Command) -> Severity | None:
         return "error"
     if what == "install":
         words = stripped(command)
-        puts = any(one.text in _PUTS for one in words[1:])
-        return "warning" if puts and words[0].text.rpartition("/")[2] not in _SYSTEM else None
+        return "warning" if words[0].text.rpartition("/")[2] not in _SYSTEM and _replaces(words) else None
     return "warning" if what == "ref" else None
+
+
+def _replaces(words: Sequence[Word]) -> bool:
+    """Whether an install puts something in the place of what may be there: a plain name that is missing is missed later."""
+    at = next((index for index, one in enumerate(words) if one.text in _PUTS), None)
+    if at is None:
+        return False
+    rest = [one.text for one in words[at + 1 :]]
+    return not any(not one.startswith("-") for one in rest) or any(_SOURCE.match(one) for one in rest)
 
 
 def in_other_shells(data: bytes, places: Sequence[At]) -> Iterator[Lost]:
