@@ -113,6 +113,57 @@ def test_a_path_that_is_not_there(tmp_path: Path) -> None:
     assert "[no-project]" in done.stderr
 
 
+@pytest.mark.parametrize("with_git", [True, False])
+@pytest.mark.parametrize("target", ["absent.yml", "linked.yml"])
+def test_a_link_that_leads_nowhere_is_no_workflow_that_is_fine(repository: Path, target: str, with_git: bool) -> None:
+    write(repository, SUITE, GOOD)
+    (repository / ".github/workflows/linked.yml").symlink_to(target)
+    if with_git:
+        git(repository, "init", "--quiet")
+        git(repository, "add", ".")
+    done = regraft(repository, "--format", "json")
+    assert (done.returncode, found(done)) == (1, [("workflow-unreadable", ".github/workflows/linked.yml", 1)])
+
+
+def test_a_file_that_was_taken_away_and_not_committed_is_none(repository: Path) -> None:
+    write(repository, ".github/workflows/gone.yml", BAD)
+    git(repository, "init", "--quiet")
+    git(repository, "add", ".")
+    (repository / ".github/workflows/gone.yml").unlink()
+    assert found(regraft(repository, "--format", "json")) == [(RULE, SUITE, 7)]
+
+
+def test_what_is_not_read_is_not_called_empty(repository: Path, tmp_path: Path) -> None:
+    write(repository, SUITE, GOOD)
+    write(repository, ".github/workflows/large.yml", "#" * (5 * 1024 * 1024))
+    write(tmp_path, "elsewhere.yml", GOOD)
+    (repository / ".github/workflows/linked.yml").symlink_to(tmp_path / "elsewhere.yml")
+    write(repository, "tools/action.yml", "#" * (5 * 1024 * 1024))
+    said = {
+        one["path"]: one["message"] for one in json.loads(regraft(repository, "--format", "json").stdout)["findings"]
+    }
+    assert said == {
+        ".github/workflows/large.yml": "larger than 4,194,304 bytes",
+        ".github/workflows/linked.yml": "a link leads out of the project",
+        "tools/action.yml": "larger than 4,194,304 bytes",
+    }
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.parametrize("with_git", [True, False])
+@pytest.mark.parametrize("folder", [".github", ".github/workflows"])
+def test_a_folder_that_may_not_be_read_is_no_empty_one(repository: Path, folder: str, with_git: bool) -> None:
+    if with_git:
+        git(repository, "init", "--quiet")
+    (repository / folder).chmod(0)
+    try:
+        done = regraft(repository)
+    finally:
+        (repository / folder).chmod(0o755)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "[cannot-read]" in done.stderr
+
+
 # Which rules.
 
 

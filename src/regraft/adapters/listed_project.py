@@ -1,6 +1,7 @@
 """A project's folder with the list of its files: what git tracks or would track there, else what lies there."""
 
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -38,11 +39,20 @@ class ListedProject(ProjectFolder):
         names = done.stdout.decode("utf-8", "surrogateescape").split("\0")
         if found.root and not any(names):  # a repository above that ignores this folder is not the project's
             return tuple(sorted(self._walk()))
-        return tuple(sorted({name for name in names if name and (self._root / name).is_file()})[:MOST])
+        return tuple(sorted({name for name in names if name and self._is_listed(name)})[:MOST])
 
     def exists(self, path: str) -> bool:
         """Whether anything of that name is there, a link that leads nowhere included."""
         return os.path.lexists(self._root / path)
+
+    def _is_listed(self, name: str) -> bool:
+        """Whether a file is there, or a link that leads to none, or something that may not be looked at: who reads it hears why."""
+        try:
+            return stat.S_ISREG(os.stat(self._root / name).st_mode)  # noqa: PTH116 - Path.is_file hides what went wrong
+        except PermissionError:
+            return True
+        except (OSError, ValueError):
+            return os.path.lexists(self._root / name)
 
     def _walk(self) -> Iterator[str]:
         """Without the folders of programs that are installed there."""

@@ -63,7 +63,7 @@ class ProjectFolder:
             return ()
         try:
             with os.scandir(real) as entries:
-                return tuple(sorted(entry.name for entry in entries if entry.is_file()))
+                return tuple(sorted(entry.name for entry in entries if _is_file(entry)))
         except OSError as error:
             if error.errno in _ABSENT:
                 return ()
@@ -86,6 +86,13 @@ class ProjectFolder:
         if len(data) > limit:
             raise InputError("too-large", f"larger than {limit:,} bytes", where=self.place(path))
         return data
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a link that leads to itself, or to where nobody may look
+        return False
 
 
 def _from_here(root: Path) -> str:
