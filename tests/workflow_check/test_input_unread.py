@@ -99,3 +99,48 @@ def test_who_passes_it_for_nothing_is_a_witness(found: Callable) -> None:
     texts = {"a.yml": f"on: push\n{CALLER}    with: {{target: b}}\n", "called.yml": workflow(CALL)}
     (one,) = found(texts, RULE)
     assert [(w.path[-5:], w.line) for w in one.witnesses] == [("a.yml", 5)]
+
+
+MANIFEST = """\
+[project]
+name = "own"
+[dependencies.engine]
+url = "https://example.org/engine.git"
+directive = "ci-engine"
+[images.lane]
+[images.lane.baked.engine]
+path = "/opt/engine"
+install = []
+distributions = []
+"""
+PLANNED = DISPATCH.replace("target", "ci_engine") + "jobs:\n  a:\n    runs-on: x\n    steps:\n"
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "      - uses: example-org/regraft@v1\n        with:\n          command: plan\n",
+        "      - run: regraft plan --output plan.json\n",
+        "      - run: |\n          python -m regraft \\\n            plan --image lane\n",
+        "      - run: ci/gate.sh\n",
+    ],
+    ids=["action", "command", "module", "program"],
+)
+def test_what_the_manifest_takes_from_the_event_is_read_by_a_plan(found: Callable, step: str) -> None:
+    texts = {"a.yml": PLANNED + step, "ci/gate.sh": "regraft plan --output plan.json\n", "regraft.toml": MANIFEST}
+    assert found(texts, RULE) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "manifest"),
+    [
+        (PLANNED + "      - run: regraft verify plan.json\n", MANIFEST),
+        (PLANNED + "      - uses: example-org/regraft@v1\n        with:\n          command: verify\n", MANIFEST),
+        (PLANNED.replace("ci_engine", "ci_engin") + "      - run: regraft plan\n", MANIFEST),
+        (PLANNED + "      - run: regraft plan\n", None),
+    ],
+    ids=["no-plan", "action-without-plan", "a-letter-off", "no-manifest"],
+)
+def test_an_input_that_no_plan_takes_is_found(found: Callable, text: str, manifest: str | None) -> None:
+    texts = {"a.yml": text} | ({"regraft.toml": manifest} if manifest else {})
+    assert [one.line for one in found(texts, RULE)] == [4]

@@ -21,6 +21,8 @@ _UPWARD = regex(r"^(?:\.{1,2}/)+")
 _MODULE = regex(r"(?m)(?:-m|^[ \t]*from|^[ \t]*import)[ \t]+([A-Za-z_][\w.]*)")
 _EXPRESSION = regex(r"\$\{\{[^}]*\}\}")
 _PAYLOAD = regex(r"context\.payload(?!\w)(?!\??\.(?!inputs)\w)|getPayload")
+_PLAN = regex(r"(?<![\w-])regraft(?:[ \t]|\\\n)+plan(?![\w-])")
+_OWN_ACTION = regex(r"[^/@\s]+/regraft@\S+")
 _NODE = (".js", ".mjs", ".cjs", ".ts")
 _KINDS = (".sh", ".bash", ".py", *_NODE, ".rb", ".pl", ".ps1", ".mk", "")
 _TARGETS = {"make": ("Makefile", "makefile", "GNUmakefile"), "just": ("justfile",), "npm": ("package.json",)}
@@ -84,6 +86,22 @@ def reads_event_inputs(graph: Graph, path: str) -> bool:
         asked = any("inputs" in text for text in texts)
         found = graph.memo[key] = (named and asked) or any(_PAYLOAD.search(text) for text in texts)
     return bool(found)
+
+
+def plans(graph: Graph, path: str) -> bool:
+    """Whether something that a file runs is `regraft plan`, as a command or by regraft's action."""
+    key = ("plans", path)
+    found = graph.memo.get(key)
+    if found is None:
+        steps = [step for file in run_by(graph, path) for step in steps_of(file)]
+        found = graph.memo[key] = any(map(_plans, steps)) or any(map(_PLAN.search, _texts(graph, steps)))
+    return bool(found)
+
+
+def _plans(step: Step) -> bool:
+    command = step.arguments.get("command")
+    named = step.uses is not None and _OWN_ACTION.fullmatch(step.uses.value)
+    return bool(named) and command is not None and command.text.value.strip() == "plan"
 
 
 def _texts(graph: Graph, steps: Sequence[Step]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from regraft.core.patterns import regex
 from regraft.core.workflow_graph import CALL, Graph
 from regraft.core.workflow_inputs import find as named
 from regraft.core.workflow_rule import Rule
-from regraft.core.workflow_run_by import reads_event_inputs, run_by
+from regraft.core.workflow_run_by import plans, reads_event_inputs, run_by
 from regraft.core.workflow_uses import uses
 from regraft.core.workflow_values import Data, Declared, Event, Step, Workflow
 from regraft.core.workflow_yaml import text
@@ -86,7 +86,21 @@ def _unread(graph: Graph, workflow: Workflow, event: Event) -> Iterator[Declared
         if any(one.unread is not None for one in reached) or reads_event_inputs(graph, workflow.path):
             return
         left = [one for one in left if not any(use.read(*_typed(one)) for use in reached)]
+        taken = _taken(graph)
+        if any(one.name.lower() in taken for one in left) and plans(graph, workflow.path):
+            left = [one for one in left if one.name.lower() not in taken]
     yield from left
+
+
+def _taken(graph: Graph) -> frozenset[str]:
+    """The inputs that `regraft plan` takes from the event by itself, as the manifest has them."""
+    manifest = graph.repository.manifest
+    if manifest is None:
+        return frozenset()
+    named = [one.directive for one in manifest.dependencies.values()]
+    named += [one.directive for one in manifest.packages.values()]
+    named += [one.tag_directive for one in manifest.images.values() if one.tag_directive is not None]
+    return frozenset(one.lower().replace("-", "_") for one in named)
 
 
 def _typed(one: Declared) -> tuple[str, ...]:
