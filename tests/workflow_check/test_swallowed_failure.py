@@ -230,3 +230,47 @@ def test_an_answer_in_a_pipe_under_shell_bash(found: Callable) -> None:
     script = "TAG=$(curl -sf https://example.com/x | jq -r .tag_name)\necho $TAG"
     assert found(repository(script, "bash"), RULE) == []
     assert len(found(repository(script, "sh"), RULE)) == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "shell"),
+    [
+        ("pytest a\npytest b", "pwsh"),
+        ("cd up\ngit checkout $env:REF\npip install -e .", "powershell"),
+        ("git checkout ${{ github.head_ref }}\npython -m pip install .", "pwsh"),
+        ("python -m pytest .\\tests\nWrite-Output done\ngit status", "pwsh"),
+        ("pytest a\r\npytest b", "cmd"),
+    ],
+)
+def test_a_program_that_fails_stops_nothing_on_windows(script: str, shell: str, found: Callable) -> None:
+    (one,) = found(repository(script, shell), RULE)
+    assert one.severity == "error"
+    assert one.line in (8, 9)
+
+
+@pytest.mark.parametrize(
+    ("script", "shell"),
+    [
+        ("pytest a", "pwsh"),
+        ("pytest a\nWrite-Output done", "pwsh"),  # the runner asks for the last program's status
+        ("pip list\npytest a", "pwsh"),
+        ("$PSNativeCommandUseErrorActionPreference = $true\npytest a\npytest b", "pwsh"),
+        ("pytest a\nif ($LASTEXITCODE -ne 0) { exit 1 }\npytest b", "pwsh"),
+        ("pytest a\nif (-not $?) { throw }\npytest b", "pwsh"),
+        ("pytest a `\n  -x", "pwsh"),
+        ("pytest a || exit /b 1\npytest b", "cmd"),
+        ("pytest a\nif errorlevel 1 exit /b 1\npytest b", "cmd"),
+        ("import pytest\npytest.main()", "python"),
+        ("pytest a\npytest b", "bash"),
+    ],
+)
+def test_what_is_seen_on_windows(script: str, shell: str, found: Callable) -> None:
+    assert found(repository(script, shell), RULE) == []
+
+
+def test_a_machine_with_windows_has_powershell(found: Callable) -> None:
+    files = repository("pytest a\npytest b")
+    assert found(files, RULE) == []
+    (one,) = found({"ci.yml": files["ci.yml"].replace("ubuntu", "windows")}, RULE)
+    assert (one.line, one.column) == (8, 11)
+    assert [two.line for two in one.witnesses] == [9]

@@ -37,6 +37,7 @@ from regraft.core.workflow_swallowed import (
     says_so,
     weight,
 )
+from regraft.core.workflow_windows import Passed, passed_over
 
 NAME = "swallowed-failure"
 MOST = 200_000  # commands of one script that are run in thought
@@ -54,6 +55,17 @@ def find(graph: Graph) -> Iterator[Finding]:
     for file, runner, ran in run_files(graph):
         line = runner.place(ran.word.span.start)
         yield from _Judge(graph, file, (Witness(line.path, line.line, f"a step runs {file.path}"),)).findings()
+    yield from map(_of_windows, passed_over(graph))
+
+
+def _of_windows(one: Passed) -> Finding:
+    message = f"`{one.text}` can fail and the script goes on: `{one.shell}` does not stop at a program that fails"
+    witnesses = (Witness(one.then.path, one.then.line, f"then `{one.next}` runs, and its status counts"),)
+    fix = "give each program a step of its own, or write `shell: bash`"
+    if one.shell == "pwsh":
+        fix = "write `$PSNativeCommandUseErrorActionPreference = $true` before it, or `shell: bash`"
+    at = one.place
+    return Finding(NAME, "error", message, at.path, at.line, at.column, "high", witnesses, fix)
 
 
 class _Judge:
