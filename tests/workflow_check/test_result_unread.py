@@ -53,6 +53,9 @@ def test_the_forgotten_job_is_found_where_it_is_needed(texts: dict[str, str], co
         ),
         repository("    if: always()\n    steps: [{run: 'echo ${{ toJSON(needs) }} ${{ needs.lint.result }}'}]\n"),
         repository("    if: always()\n    steps: [{run: make report}]\n"),  # asks for none
+        repository(
+            "    if: always() && needs.lint.result == 'success'\n    steps: [{run: make test}]\n"
+        ),  # only comes after
         repository("    if: always()\n" + TWO, test="    needs: gpu\n"),  # test is skipped where gpu fails
         repository(
             "    if: always() && needs.lint.result == 'success' && needs.test.result == 'success' && needs.gpu.outputs.o\n"

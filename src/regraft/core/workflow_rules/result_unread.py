@@ -26,8 +26,11 @@ def find(graph: Graph) -> Iterator[Finding]:
 
 def _forgotten(graph: Graph, workflow: Workflow, job: Job, asked: list[Use]) -> Iterator[Finding]:
     results = [one for one in asked if len(one.path) == 3 and one.path[2] == "result"]
-    if not results or any(len(one.path) < 2 for one in asked):
-        return  # how they end is no matter; or all of `needs` is read
+    named = {one.path[1] for one in results}
+    if any(len(one.path) < 2 for one in asked):
+        return  # all of `needs` is read
+    if not results or (len(named) == 1 and all(one.keys[-1] == "if" and one.step is None for one in results)):
+        return  # it answers for nobody: it comes after another job, whatever became of that
     read = {one.path[1] for one in asked}
     shown = read | {one.name.lower() for name in read for one in _above(graph, workflow, name)}
     first = results[0]
