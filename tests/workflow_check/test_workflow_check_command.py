@@ -86,13 +86,59 @@ def test_a_path_in_a_repository_leads_to_all_of_it(repository: Path, path: str) 
     assert json.loads(done.stdout)["checked"]["workflows"] == 1
 
 
-@pytest.mark.parametrize("path", ["src", ".github/workflows/other.yml"])
-def test_only_what_is_there_is_said(repository: Path, path: str) -> None:
-    write(repository, "src/a.py", "")
+def test_only_what_is_there_is_said(repository: Path) -> None:
     write(repository, ".github/workflows/other.yml", GOOD)
-    done = regraft(repository, path, "--format", "json")
+    done = regraft(repository, ".github/workflows/other.yml", "--format", "json")
     assert (done.returncode, found(done)) == (0, [])
     assert json.loads(done.stdout)["checked"]["workflows"] == 2  # the graph is of all of them
+
+
+@pytest.mark.parametrize("words", [(), ("--project", ".")])
+def test_without_a_path_all_is_said_wherever_one_stands(repository: Path, words: tuple[str, ...]) -> None:
+    write(repository, "src/a.py", "")
+    done = regraft(repository / "src", *words, "--format", "json")
+    assert (done.returncode, found(done)) == (1, [(RULE, f"../{SUITE}", 7)])
+
+
+@pytest.mark.parametrize("path", ["src", "README", ".github/labels.yml"])
+def test_a_path_where_nothing_is_checked_is_a_mistake(repository: Path, path: str) -> None:
+    for one in ("src/a.py", "README", ".github/labels.yml"):
+        write(repository, one, "")
+    done = regraft(repository, path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{path}: there is no workflow and no action here" in done.stderr
+
+
+@pytest.mark.parametrize("path", [".github/workflows/mine.yml", "built"])
+def test_a_path_that_git_ignores_is_a_mistake(repository: Path, path: str) -> None:
+    git(repository, "init", "--quiet")
+    write(repository, ".gitignore", "mine.yml\nbuilt/\n")
+    write(repository, ".github/workflows/mine.yml", BAD)
+    write(repository, "built/action.yml", "")
+    done = regraft(repository, path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{path}: this is none of the repository's files" in done.stderr
+    assert "[not-listed]" in done.stderr
+
+
+@pytest.mark.parametrize("path", ["inner", "inner/src", "inner/README"])
+def test_a_repository_in_another_is_not_the_other(repository: Path, path: str) -> None:
+    git(repository, "init", "--quiet")
+    for one in ("inner/src/a.py", "inner/README"):
+        write(repository, one, "")
+    git(repository / "inner", "init", "--quiet")
+    done = regraft(repository, path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "[no-workflows]" in done.stderr
+
+
+def test_a_path_that_is_a_link_is_the_workflow_of_that_name(repository: Path) -> None:
+    write(repository, "shared.yml", BAD)
+    linked = ".github/workflows/linked.yml"
+    (repository / linked).symlink_to("../../shared.yml")
+    assert found(regraft(repository, linked, "--format", "json")) == [(RULE, linked, 7)]
+    (repository / "shared.yml").unlink()
+    assert found(regraft(repository, linked, "--format", "json")) == [("workflow-unreadable", linked, 1)]
 
 
 def test_a_repository_elsewhere_is_named_as_it_was(repository: Path) -> None:

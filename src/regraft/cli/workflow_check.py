@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     if args.rules:
         return _list_rules(args.format)
     rules = _chosen(args.rule, [one.name for one in RULES])
-    root, within = _root(Path(args.path if args.path is not None else args.project))
+    root, within = _root(Path(args.path)) if args.path is not None else (_root(Path(args.project))[0], "")
     project = _project(root)
     graph = load(project, _manifest(project))
     if not graph.repository.workflows:
@@ -90,12 +90,18 @@ def _chosen(asked: list[str], known: list[str]) -> frozenset[str]:
 
 
 def _root(path: Path) -> tuple[Path, str]:
-    """The repository that a path lies in, and the path below it: "" for all of it."""
+    """The repository that a path lies in, and the path below it: "" for all of it.
+
+    It is the nearest folder with a `.github`, at most the checkout's own top: a submodule is not the repository above it.
+    """
     real = Path(os.path.realpath(path))
-    if not real.exists():
+    if path.is_symlink() and not real.is_dir():
+        real = Path(os.path.realpath(path.parent), path.name)  # the link itself is the workflow
+    if not os.path.lexists(real):
         raise InputError("no-project", "there is no such file or folder", where=str(path))
     for top in (real, *real.parents):
-        if (top / ".github").is_dir() and top.name != ".github":
+        has_workflows = os.path.isdir(top / ".github") and top.name != ".github"  # noqa: PTH112 - never raises
+        if has_workflows or os.path.lexists(top / ".git"):
             below = real.relative_to(top).as_posix()
             shown = Path(os.path.relpath(top)) if top != real else path
             return shown, "" if below == "." else below

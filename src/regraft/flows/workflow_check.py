@@ -12,6 +12,7 @@ from regraft.core.workflow_graph import Graph
 from regraft.core.workflow_judge import reaching
 from regraft.core.workflow_rules import RULES
 from regraft.core.workflow_values import Problem
+from regraft.errors import InputError
 from regraft.flows.ports import ListedFiles
 
 SHOWN = 12  # witnesses of who reaches a place
@@ -48,8 +49,12 @@ class WorkflowCheck(Struct, frozen=True):
 
 
 def workflow_check(graph: Graph, files: ListedFiles, asked: Asked) -> WorkflowCheck:
-    """Run the rules that are asked for, and say what zizmor found together with who can reach it."""
+    """Run the rules that are asked for, and say what zizmor found together with who can reach it.
+
+    Raises InputError where `within` has nothing that could be checked: not-listed, no-workflows.
+    """
     repository = graph.repository
+    _check_listed(graph, files, asked.within)
     found = [_unreadable(one) for one in _problems(graph)]
     for rule in RULES:
         if rule.name in asked.rules:
@@ -63,6 +68,10 @@ def workflow_check(graph: Graph, files: ListedFiles, asked: Asked) -> WorkflowCh
     known = abouts | {one.rule: "" for one in asked.others}
     left, ignored = without_ignored(found, ignores, known, asked.rules)
     left = [one for one in left if _is_within(one.path, asked.within)]
+    if asked.within and not left and not any(_is_within(path, asked.within) for path in read_from):
+        hint = "name a workflow, an action, or a folder that holds some; without a PATH all of them are checked"
+        message = "there is no workflow and no action here"
+        raise InputError("no-workflows", message, where=files.place(asked.within), hint=hint)
     new, gone = (tuple(left), 0) if asked.baseline is None else without_frozen(left, asked.baseline, texts)
     looked_at = {
         "workflows": len(repository.workflows),
@@ -96,6 +105,14 @@ def _once(found: Sequence[Finding]) -> Iterator[Finding]:
     for one in found:
         if one.rule not in _EFFECTS or worst.get((one.path, one.line), 0) < _WEIGHT[one.severity]:
             yield one
+
+
+def _check_listed(graph: Graph, files: ListedFiles, within: str) -> None:
+    if not within or any(_is_within(path, within) for path in graph.repository.tracked):
+        return
+    message = "this is none of the repository's files, and would not be read"
+    hint = "git ignores it, or it belongs to another repository"
+    raise InputError("not-listed", message, where=files.place(within), hint=hint)
 
 
 def _is_within(path: str, folder: str) -> bool:
