@@ -35,7 +35,8 @@ check: $(READY) ## the bar: format, lint, types, floors, workflows, the docs' ex
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy --no-error-summary
 	$(BIN)/lint-imports --no-logo 1>$(VENV)/floors.log || { cat $(VENV)/floors.log; exit 1; }
-	$(BIN)/zizmor --offline --quiet .github/workflows
+	$(BIN)/zizmor --offline --quiet .github/workflows action.yml
+	$(BIN)/regraft workflow check
 	$(PYTEST) -m 'not network'
 	@echo 'all of the above passed'
 
