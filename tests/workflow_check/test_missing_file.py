@@ -50,6 +50,11 @@ ERRORS = {
 WARNINGS = {
     "requirements": job(CHECKOUT + run("pip install -r requirements-ci.txt")),
     "a file of tests": job(CHECKOUT + run("pytest tests/test_b.py -x")),
+    "what an image is built from": job(CHECKOUT + run("docker build --pull -f ci/Dockerfile.gpu -t x .")),
+    "what services are made of": job(CHECKOUT + run("docker compose -f ci/services.yml up -d\ndocker compose down")),
+    "what more services are made of": job(
+        CHECKOUT + run("docker-compose --file ci/a.yml -f ci/b.yaml up"), **{"ci/a.yml": "services: {}\n"}
+    ),
     "a filter that is a folder": filtered("docs"),
     "a filter that is a file": filtered("src/pkg/old.py"),
     "a filter of a folder that is gone": filtered("lib/**"),
@@ -83,6 +88,14 @@ SILENT = {
     "asked first": job(CHECKOUT + run("if [ -f ci/gone.sh ]; then\n  bash ci/gone.sh\nfi")),
     "may fail": job(CHECKOUT + run("bash ci/gone.sh || true")),
     "an unknown folder": job(CHECKOUT + run('cd "$X"\n./ci/gone.sh')),
+    "what docker follows, or has elsewhere": job(
+        CHECKOUT
+        + run(
+            "docker compose logs -f ci/web.yml\ndocker build -f ci/Dockerfile https://example.com/x.git\n"
+            "docker build -f - .\ndocker build -f $X/Dockerfile .\ndocker run -f ci/x.yml\ndocker compose -f ci/a.yml up"
+        ),
+        **{"ci/a.yml": "services: {}\n"},
+    ),
     "a folder of another machine": job(CHECKOUT + run("docker exec c bash ci/gone.sh")),
     "a folder that is made": job(CHECKOUT + run("mkdir scripts") + run("ls", "working-directory: scripts\n")),
     "a script in nobody's folder": job(CHECKOUT + run("./out/x.sh")),

@@ -12,11 +12,11 @@ from regraft.core.patterns import regex
 from regraft.core.shell_kinds import stripped
 from regraft.core.shell_places import commands_at, is_asked
 from regraft.core.shell_values import Command
-from regraft.core.shell_walk import Seen
 from regraft.core.spelling import nearest
+from regraft.core.workflow_given_files import given_files
 from regraft.core.workflow_graph import Graph
 from regraft.core.workflow_rule import Rule
-from regraft.core.workflow_run_files import WORKSPACE, Layout, Ran, layout, ran, walked, working_folder, written
+from regraft.core.workflow_run_files import WORKSPACE, Layout, Ran, layout, ran, walked, working_folder
 from regraft.core.workflow_scripts import Script, job_scripts, kept, lines_of, scripts
 from regraft.core.workflow_values import Data, Job, Place, Step, Text, Workflow
 
@@ -134,7 +134,7 @@ def _of_script(graph: Graph, here: _Tracked, script: Script) -> Iterator[Finding
         return
     said: set[str] = set()
     asked: set[int] | None = None
-    for one in (*ran(graph, script), *_arguments(graph, script, around)):
+    for one in (*ran(graph, script), *given_files(graph, script, around)):
         severity = _severity(here, one)
         if severity is None or one.path in said or len(said) >= MOST:
             continue
@@ -165,30 +165,11 @@ def _severity(here: _Tracked, one: Ran) -> Severity | None:
         return None
     if one.kind in ("program", "shell", "python") and name.endswith(_SUFFIXES):
         return "error"
-    return "warning" if one.kind == "source" and name.endswith((*_SUFFIXES, ".txt")) else None
-
-
-def _arguments(graph: Graph, script: Script, around: Layout) -> Iterator[Ran]:
-    """Files that programs are given: requirements, files of tests. They count as `source`."""
-    if b"requirements" not in script.data and b"pytest" not in script.data:
-        return
-    for seen in walked(graph, script):
-        words = stripped(seen.command)
-        texts = [one.text for one in words]
-        name = texts[0].rpartition("/")[2] if texts else ""
-        for index, word in enumerate(words[1:], 1):
-            asks = texts[index - 1] in ("-r", "--requirement") and "pip" in (name, name.rstrip("3"), *texts[:3])
-            tests = name in ("pytest", "py.test") or texts[1:3] == ["-m", "pytest"]
-            is_test = tests and not word.text.startswith("-") and word.text.endswith(".py") and "/" in word.text
-            if asks or (is_test and not texts[index - 1].startswith("-")):
-                path = _tracked(seen, around, word.text if word.plain else written(script, seen, word))
-                if path is not None and not word.glob:
-                    yield Ran(seen, word, path, "source", around)
-
-
-def _tracked(seen: Seen, around: Layout, text: str) -> str | None:
-    path = seen.path(text)
-    return around.tracked(path[len(WORKSPACE) + 1 :]) if path.startswith(f"{WORKSPACE}/") and "$" not in path else None
+    return (
+        "warning"
+        if one.kind == "source" and (name.endswith((*_SUFFIXES, ".txt", ".yml", ".yaml")) or "ockerfile" in name)
+        else None
+    )
 
 
 def _is_made(graph: Graph, script: Script, at: int, path: str) -> bool:
