@@ -155,6 +155,16 @@ def test_workflows_that_are_shown_pass_the_audit_that_ours_pass(block: str, tmp_
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("block", list(blocks("yaml", "jobs:", without="docs/rules/")))
+def test_workflows_that_are_shown_have_no_error_for_our_own_check(block: str, tmp_path: Path) -> None:
+    workflow = tmp_path / ".github/workflows/shown.yml"
+    workflow.parent.mkdir(parents=True)
+    workflow.write_text(block)
+    words = [sys.executable, "-m", "regraft", "workflow", "check", tmp_path]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 # The examples: each `console` block runs, in the project of the demo's world; the blocks of a page share one world.
 
 
