@@ -46,6 +46,8 @@ ERRORS = {
     "a function before others": "f() { git checkout b; pip install .; }\nf && echo yes",
     "a group with another way": "(\n  cd x\n  git checkout b\n  make\n) || exit 1",
     "a group in a condition": "if { git checkout b; make; }; then echo yes; fi",
+    "a ref whose failure is called an error": 'if ! git checkout "$REF"; then\n  echo "::error::no $REF"\nfi\npip install .',
+    "tests whose failure is called an error": "if pytest; then\n  echo good\nelse\n  echo '::error::bad' >&2\nfi",
     "tests in the background": "pytest tests/a &\npytest tests/b\nwait\necho done",
     "tests in a loop in the background": "for d in a b; do\n  pytest $d &\ndone\nwait",
     "a subshell of tests in the background": "(cd x && pytest) &\nwait",
@@ -63,6 +65,7 @@ WARNINGS = {
     "a program into tee": "python bench.py | tee log",
     "an install in another shell": "docker exec ci bash -c 'pip install .; python x.py'",
     "a build in the background": "make all &\nmake docs\nwait",
+    "a ref whose failure is told": 'if ! git checkout "$REF"; then echo "no $REF"; fi\npip install .',
     "an answer in a pipe": "TAG=$(curl -s https://example.com/x | jq -r .tag_name)\ngit clone --branch $TAG x",
     "an answer in two pipes": 'SHA=$(git ls-remote o main | cut -f1 | head -1)\necho "sha=$SHA" >> $GITHUB_OUTPUT',
 }
@@ -97,6 +100,10 @@ SILENT = {
     "an answer in a pipe whose last part asks": "TAG=$(curl -s https://x.y/z | grep tag)\necho $TAG",
     "an answer in a pipe with pipefail": "set -o pipefail\nTAG=$(curl -s https://x.y/z | jq -r .t)\necho $TAG",
     "a plain package in another shell": "bash -c 'pip install asv; python -m asv run'",
+    "tests whose failure is told, and ends it": "if ! pytest; then\n  echo bad\n  exit 1\nfi",
+    "tests whose failure is handed on": 'if pytest; then echo yes; else echo "ok=false" >> $GITHUB_OUTPUT; fi',
+    "a ref whose failure takes another": 'if ! git checkout "$REF"; then echo no; git checkout main; fi\nmake',
+    "a ref that is asked about": 'if ! git rev-parse --verify "$REF"; then echo no; fi\nmake',
     "a comment that says so": "# don't fail where it cannot be installed\npip install x && python -c 'import x'\nls",
     "a chain at the end": "cd x\ngit fetch origin && git checkout $REF && pip install -e .",
     "a chain that ends the step": "git fetch origin && git checkout $REF || exit 1\necho done",
@@ -203,6 +210,7 @@ def test_a_matrix_that_runs_a_script_once(found: Callable) -> None:
 def test_a_shell_that_stops_at_nothing_keeps_the_old_checkout(found: Callable) -> None:
     (one,) = found(repository("cd up\ngit checkout $REF\npip install -e .", "bash -l {0}"), RULE)
     assert (one.severity, one.line) == ("error", 9)
+    assert len(found(repository("cd x && git checkout $REF && pip install -e .\nls", "bash -l {0}"), RULE)) == 1
     (two,) = found(repository("pip install -e .\npython bench.py", "bash -l {0}"), RULE)
     assert two.severity == "warning"
     assert found(repository("cd up\ngit checkout $REF", "bash -l {0}"), RULE) == []

@@ -1,6 +1,6 @@
 """Failures that a script loses by where a command stands: in a shell of its own, in the background, under a condition."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -11,7 +11,20 @@ from regraft.core.shell_inner import Inner, inner_script
 from regraft.core.shell_kinds import is_build, kind, named_ref, script_path, stripped
 from regraft.core.shell_options import Shell
 from regraft.core.shell_places import Around, At, commands_at, in_background, is_asked
-from regraft.core.shell_values import Block, Chain, Command, Group, Nested, Node, Pipeline, Word, all_commands, inside
+from regraft.core.shell_values import (
+    Block,
+    Chain,
+    Command,
+    Group,
+    If,
+    Negated,
+    Nested,
+    Node,
+    Pipeline,
+    Word,
+    all_commands,
+    inside,
+)
 
 GATE = regex(rb"\b(?:[bd]?a?sh|ssh)\b|&\s*(?:$|\n|[^&>])|\bif\b|\|\||!\s|\)\s*$")
 WORDS_ONLY = frozenset({"echo", "printf", "true", ":"})
@@ -141,6 +154,34 @@ def _guarded(at: At, calls: dict[str, list[At]]) -> tuple[Nested | Group, Comman
             if _is_condition(around) and not is_waved_through(around):
                 return node, at.command
     return None
+
+
+def in_words(places: Sequence[At], goes_on: Callable[[Command], bool]) -> Iterator[Lost]:
+    """`if ! git checkout "$REF"; then echo …; fi`: the failure is told, and nothing else comes of it."""
+    for at in places:
+        asked = [one for one in at.above if isinstance(one.node, If)]
+        if not asked or kind(at.command) not in ("tests", "apply", "ref") or weight(at.command) is None:
+            continue
+        node = asked[-1].node
+        assert isinstance(node, If)  # that is what was looked for
+        condition, body = node.branches[0]
+        if condition is None or len(condition.items) != 1:
+            continue
+        item = condition.items[0]
+        told = body if isinstance(item, Negated) and item.item is at.command else None
+        if item is at.command and len(node.branches) == 2 and node.branches[1][0] is None:
+            told = node.branches[1][1]
+        words = [] if told is None else list(all_commands(told))
+        is_told = words and all(one.name in ("echo", "printf") for one in words)
+        if not is_told or any(">&" not in each.operator for one in words for each in one.redirects):
+            continue
+        if goes_on(at.command):
+            said = " ".join(word.text for one in words for word in one.words).lower()
+            severity: Severity = "error" if "::error" in said else "warning"
+            fix = "end the branch with `exit 1`"
+            yield Lost(
+                at.command.span.start, at.command.span.stop, severity, "its failure is told, and that is all", fix
+            )
 
 
 def in_the_background(block: Block) -> Iterator[Lost]:

@@ -34,6 +34,7 @@ from regraft.core.workflow_swallowed import (
     in_conditions,
     in_other_shells,
     in_the_background,
+    in_words,
     says_so,
     weight,
 )
@@ -97,6 +98,7 @@ class _Judge:
             *in_other_shells(self.script.data, places),
             *(in_conditions(places) if self.script.shell.errexit else ()),
             *in_the_background(self.script.block),
+            *in_words(places, lambda one: self._goes_on(one, self.script.shell)),
         ):
             text = self.script.text(lost.at, lost.stop)
             message = f"`{text}` can fail and {self.script.label} goes on: {lost.why}"
@@ -198,7 +200,9 @@ class _Judge:
         yield from self._finding(node.span.start, "error" if grave else "warning", message, fix, self._next(at, node))
 
     def _shell(self, at: At) -> Iterator[Finding]:
-        severity = weight(at.command)
+        severity, chain = weight(at.command), at.nearest(Chain)
+        if chain is not None and id(chain.node) in self.said:
+            return
         if id(self.script) in self.said or severity is None or self._is_needed(at.command):
             return
         self.said.add(id(self.script))
