@@ -35,6 +35,8 @@ ANYWHERE = [
     "vars.V == 'a'",
     "vars.V != inputs.mode",
     "startsWith(vars.V, 'a')",
+    "inputs.bypass",
+    "!inputs.bypass",
     "true",
     "false",
 ]
@@ -67,6 +69,19 @@ PASSED = [
     "${{ inputs.fast }}",
     "x${{ inputs.mode }}",
 ]
+BYPASSES = [
+    LABEL.format("x"),
+    "!" + LABEL.format("x"),
+    LABEL.format("y"),
+    "github.event_name == 'push'",
+    "github.event.action == 'labeled'",
+    "vars.V == 'a'",
+    "inputs.mode == 'a'",
+    "inputs.bypass",
+    "!inputs.bypass",
+    "needs.N.outputs.o == 'a'",
+    "needs.N.result == 'success'",
+]
 EVENTS = ["push", "pull_request", "schedule", "workflow_dispatch"]
 
 
@@ -85,16 +100,19 @@ class Draw:
         text = self.random.choice([" && ", " || "]).join(f"({one})" for one in picked)
         return text.replace("needs.N", f"needs.{self.random.choice(needs or ['zz'])}")
 
-    def job(self, name: str, before: list[str], calls: bool) -> str:
+    def job(self, name: str, before: list[str], calls: str) -> str:
         needs = sorted(self.random.sample(before, min(len(before), self.random.choice([0, 1, 1, 2]))))
         lines = [f"  {name}:", f"    needs: [{', '.join(needs)}]"]
         if self.random.random() < 0.6:
             lines.append(f'    if: "{self.condition(ANYWHERE, needs)}"')
         if calls and self.random.random() < 0.4:
-            lines.append("    uses: ./.github/workflows/b.yml")
-            if self.random.random() < 0.7:
-                passed = self.random.choice(PASSED).replace("needs.N", f"needs.{needs[0] if needs else 'zz'}")
-                lines += ["    with:", f'      mode: "{passed}"']
+            lines.append(f"    uses: ./.github/workflows/{calls}")
+            given = [
+                (name, self.random.choice(pool).replace("needs.N", f"needs.{needs[0] if needs else 'zz'}"))
+                for name, pool in (("mode", PASSED), ("bypass", [f"${{{{ {one} }}}}" for one in BYPASSES]))
+                if self.random.random() < 0.7
+            ]
+            lines += ["    with:", *(f'      {name}: "{passed}"' for name, passed in given)] if given else []
             return "\n".join(lines)
         lines += [
             "    runs-on: x",
@@ -111,6 +129,11 @@ class Draw:
                 lines.append(f'        if: "{self.condition([*ANYWHERE, *OF_STEPS], [])}"')
         return "\n".join(lines)
 
+    def jobs(self, letter: str, count: int, calls: str) -> str:
+        """The first of them calls nothing: its output is its file's."""
+        names = [f"{letter}{n}" for n in range(count)]
+        return "\n".join(self.job(name, names[:n], calls if n else "") for n, name in enumerate(names)) + "\n"
+
     def files(self) -> dict[str, str]:
         events = self.random.sample(EVENTS, self.random.choice([1, 2, 3]))
         on = "on:\n" + "".join(f"  {one}:\n" for one in events)
@@ -123,14 +146,15 @@ class Draw:
                 f"  pull_request: {{ types: {self.random.choice(['[opened]', '[opened, labeled]'])} }}\n",
             )
         names = [f"j{n}" for n in range(5)]
-        entry = on + "jobs:\n" + "\n".join(self.job(name, names[:n], calls=True) for n, name in enumerate(names)) + "\n"
+        entry = (
+            on + "jobs:\n" + "\n".join(self.job(name, names[:n], calls="b.yml") for n, name in enumerate(names)) + "\n"
+        )
         default = self.random.choice([", default: skip", ", default: a", ""])
-        callee = f"on:\n  workflow_call:\n    inputs:\n      mode: {{ type: string{default} }}\n    outputs:\n      o: {{ value: '${{{{ jobs.k0.outputs.o }}}}' }}\njobs:\n"
+        callee = f"on:\n  workflow_call:\n    inputs:\n      mode: {{ type: string{default} }}\n      bypass: {{ type: boolean }}\n    outputs:\n      o: {{ value: '${{{{ jobs.k0.outputs.o }}}}' }}\njobs:\n"
         return {
             "a.yml": entry,
-            "b.yml": callee
-            + "\n".join(self.job(f"k{n}", [f"k{m}" for m in range(n)], calls=False) for n in range(2))
-            + "\n",
+            "b.yml": callee + self.jobs("k", 3, "c.yml"),
+            "c.yml": callee + self.jobs("k", 2, ""),
         }
 
 
@@ -209,8 +233,10 @@ class World:
         self.seen.append(Seen(Site(scope.path, job, step), scope, ran, holds, ran and whole))
         return "skipped" if not whole else "failure" if self.draw.random() < 0.2 else "success"
 
-    def passed(self, declared: Declared, value: Written | None, contexts: dict[str, Any]) -> str:
+    def passed(self, declared: Declared, value: Written | None, contexts: dict[str, Any]) -> Value:
         written = value if value is not None else declared.default
+        if declared.type == "boolean":
+            return written is not None and self.written(written, contexts)
         return "" if written is None else text_of(self.written(written, contexts))
 
     def written(self, value: Written, contexts: dict[str, Any]) -> Value:
@@ -269,7 +295,7 @@ def contradictions(graph: Graph, seed: int, times: int) -> tuple[int, list[objec
 @pytest.mark.parametrize("seed", range(12))
 def test_what_is_called_constant_is_so_in_every_world(graph_of: GraphOf, seed: int) -> None:
     graph = graph_of(Draw(seed).files())
-    assert [one.problems for one in graph.repository.workflows.values()] == [(), ()]
+    assert [one.problems for one in graph.repository.workflows.values()] == [(), (), ()]
     decided, wrong = contradictions(graph, seed, 3)
     assert wrong == []
     assert decided > 0

@@ -36,9 +36,10 @@ from regraft.core.findings import Witness
 from regraft.core.workflow_conditions import condition_tree, in_short, whole_tree
 from regraft.core.workflow_glance import decide_at, glance, is_open_at
 from regraft.core.workflow_graph import Graph, Scope, Site
-from regraft.core.workflow_known import Names
+from regraft.core.workflow_known import DEEP, Names
 from regraft.core.workflow_names import names_at
 from regraft.core.workflow_status import ends
+from regraft.core.workflow_tied import is_tied
 from regraft.core.workflow_trees import both, reference
 from regraft.core.workflow_values import Condition, Job
 
@@ -110,6 +111,13 @@ def at_a_glance(graph: Graph, site: Site, tree: Expression) -> bool | None:
     return None if graph.is_crowded(site.path) else first
 
 
+def is_tied_anywhere(graph: Graph, site: Site, tree: Expression) -> bool:
+    """Whether an expression asks for what also decides if a job runs that something around the site waits for."""
+    return not graph.is_crowded(site.path) and any(
+        _is_tied(tree, _names(graph, site, scope)) for scope in graph.scopes(site.path)
+    )
+
+
 def can_run(graph: Graph, site: Site, scope: Scope) -> bool | None:
     """Whether a site runs in a scope: False never, True always, None in some cases, for all that is known."""
     return decide_at(both(_REACHED, whole_tree(site.condition)), _names(graph, site, scope)).value
@@ -146,7 +154,7 @@ def _differs(graph: Graph, site: Site, tree: Expression) -> bool:
         if truth is not None:
             seen.add(truth)
         elif is_open_at(tree, _REACHED, names):
-            return True
+            return not _is_tied(tree, names)
         if len(seen) == 2:
             return True
     return False
@@ -203,7 +211,20 @@ def _within(tree: Expression, names: Names) -> Decision:
     if never.value is False:
         return never if decide_at(_REACHED, names).value is not False else alone
     always = decide_at(both(_REACHED, Not(tree)), names)
-    return replace(always, value=True) if always.value is False else alone
+    if always.value is False:
+        return replace(always, value=True)
+    return _within_all(tree, names) or alone if _is_tied(tree, names) else alone
+
+
+def _within_all(tree: Expression, names: Names) -> Decision | None:
+    """That it is false where all around it runs, since a job further up is skipped whenever it is true."""
+    deep = names.at(names.scope, names.job, names.step, DEEP)
+    never = decide_at(both(_REACHED, tree), deep)
+    return never if never.value is False and decide_at(_REACHED, deep).value is not False else None
+
+
+def _is_tied(tree: Expression, names: Names) -> bool:
+    return is_tied(names.graph, names.scope, names.job if names.step is not None else None, tree)
 
 
 def _is_reached(names: Names) -> bool:

@@ -44,19 +44,23 @@ class Names(ABC):
     def caller(self) -> "Names | None":
         """The place that calls this file: the job's own level, or the step that uses an action."""
         scope = self.scope
-        return None if scope.caller is None else self.at(scope.caller, scope.job, scope.step, BRIEF)
+        view = DEEP if self.view.deep else BRIEF
+        return None if scope.caller is None else self.at(scope.caller, scope.job, scope.step, view)
 
 
 class View(Struct, frozen=True):
     """`brief`: of jobs and steps before it only how they can end, and not under which conditions, so that cases stay few.
 
     `close`: in full, but of the steps before that in brief. `end`: the job's own level when its steps have run, as for its outputs. `outer`: without the step's own `env`.
+    `deep`: in full, and so is what is around it: its job, and whoever calls the file.
     """
 
     brief: bool = False
     close: bool = False
     end: bool = False
     outer: bool = False
+    deep: bool = False
 
 
-FULL, CLOSE, BRIEF, END = View(), View(close=True), View(brief=True), View(brief=True, end=True)
+FULL, DEEP = View(), View(deep=True)
+CLOSE, BRIEF, END = View(close=True), View(brief=True), View(brief=True, end=True)

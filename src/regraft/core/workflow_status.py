@@ -13,7 +13,7 @@ from regraft.core.workflow_conditions import condition_tree, in_short, is_implic
 from regraft.core.workflow_glance import decide_at, glance, values_at_a_glance
 from regraft.core.workflow_graph import CALL
 from regraft.core.workflow_inputs import as_text, find
-from regraft.core.workflow_known import BRIEF, END, Names
+from regraft.core.workflow_known import BRIEF, DEEP, END, Names
 from regraft.core.workflow_trees import EMPTY, both, choose, either, equals, reference, tree_of
 from regraft.core.workflow_values import Job, Workflow
 
@@ -58,7 +58,8 @@ def job_status(names: Names, function: str) -> Known:
 def reached(names: Names) -> Known:
     """Whether everything around a place runs: its job, and whoever calls its file."""
     if names.step is not None and names.scope.step is None:
-        return Defined(reference("#entered"), names.at(names.scope, names.job, None, BRIEF))
+        view = DEEP if names.view.deep else BRIEF
+        return Defined(reference("#entered"), names.at(names.scope, names.job, None, view))
     caller = names.caller()
     return Exactly(True) if caller is None else Defined(reference("#entered"), caller)
 
@@ -146,11 +147,12 @@ def _ends(names: Names, job: Job) -> Ends:
     if job.condition is None and all(one.condition is None for one in above):
         return Ends(ANY if above else RAN)
     tree, there = whole_tree(job.condition), names.at(names.scope, job, None, BRIEF)
-    if glance(tree, there) is None:
+    truth = glance(tree, there)
+    if truth is None:
         return Ends(ANY)
-    decision = decide_at(tree, there)  # which says why
+    decision = decide_at(tree, there)  # which says why, where not too much was decided before
     why = tuple(dict.fromkeys(why for leaf in decision.leaves for why in leaf.why))
-    return Ends(RAN if decision.value else SKIPPED, (*why, *_asked(job)))
+    return Ends(RAN if truth else SKIPPED, (*why, *_asked(job)))
 
 
 def _runs(names: Names, job: Job, *, implied: bool) -> Known:

@@ -7,7 +7,7 @@ from regraft.core.expression_written import written
 from regraft.core.findings import Finding, Severity
 from regraft.core.workflow_conditions import place_in
 from regraft.core.workflow_graph import Graph, Site
-from regraft.core.workflow_judge import at_a_glance, constant, holds
+from regraft.core.workflow_judge import at_a_glance, constant, holds, is_tied_anywhere
 from regraft.core.workflow_rule import Rule
 from regraft.core.workflow_values import Condition
 
@@ -32,7 +32,7 @@ def _dead(graph: Graph, site: Site, condition: Condition, tree: Expression) -> I
         if not _asks(part):
             continue
         useless = tree.operator == "&&"
-        if at_a_glance(graph, site, part) is not useless or (judged := holds(graph, site, part)).value is not useless:
+        if not _may_be(graph, site, part, useless=useless) or (judged := holds(graph, site, part)).value is not useless:
             yield from _dead(graph, site, condition, part)
             continue
         place = place_in(condition, part.at)
@@ -46,6 +46,11 @@ def _dead(graph: Graph, site: Site, condition: Condition, tree: Expression) -> I
         severity: Severity = "note" if useless or _only_event(part) else "warning"
         fix = "take the part out, or let an event or a caller bring what it asks for"
         yield Finding(NAME, severity, message, place.path, place.line, place.column, "high", judged.witnesses, fix)
+
+
+def _may_be(graph: Graph, site: Site, part: Expression, *, useless: bool) -> bool:
+    """Whether all cases are worth a look: where it can be seen at once, or a job further up asks for the same."""
+    return at_a_glance(graph, site, part) is useless or (not useless and is_tied_anywhere(graph, site, part))
 
 
 def _asks(tree: Expression) -> bool:
