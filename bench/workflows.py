@@ -20,7 +20,7 @@ import workflow_world as worlds
 ROUNDS = 3
 SLACK = 1.25  # a shared machine is not a quiet one
 BARE = "python -c pass"
-WORK = {"20 workflows": (worlds.SMALL, 100.0), "50 workflows": (worlds.LARGE, 450.0)}
+WORK = {"20 workflows": (worlds.SMALL, 60.0), "50 workflows": (worlds.LARGE, 180.0)}
 
 
 def wall(argv: list[str], cwd: Path, env: dict[str, str]) -> float:
