@@ -66,6 +66,8 @@ WARNINGS = {
     "an install in another shell": "docker exec ci bash -c 'pip install .; python x.py'",
     "a build in the background": "make all &\nmake docs\nwait",
     "a ref whose failure is told": 'if ! git checkout "$REF"; then echo "no $REF"; fi\npip install .',
+    "an install of what is tested then": "pip install -e . || true\npytest",
+    "an install of a branch that is tested then": "pip install git+https://github.com/o/r@$REF || echo no\npytest tests",
     "an answer in a pipe": "TAG=$(curl -s https://example.com/x | jq -r .tag_name)\ngit clone --branch $TAG x",
     "an answer in two pipes": 'SHA=$(git ls-remote o main | cut -f1 | head -1)\necho "sha=$SHA" >> $GITHUB_OUTPUT',
 }
@@ -104,6 +106,9 @@ SILENT = {
     "tests whose failure is handed on": 'if pytest; then echo yes; else echo "ok=false" >> $GITHUB_OUTPUT; fi',
     "a ref whose failure takes another": 'if ! git checkout "$REF"; then echo no; git checkout main; fi\nmake',
     "a ref that is asked about": 'if ! git rev-parse --verify "$REF"; then echo no; fi\nmake',
+    "an install of what may be missing": "pip install numba || true\npytest",
+    "an install that nothing tests": "pip install -e . || true\npip list",
+    "an install with another way": "pip install -e . || pip install -e . --no-deps\npytest",
     "a comment that says so": "# don't fail where it cannot be installed\npip install x && python -c 'import x'\nls",
     "a chain at the end": "cd x\ngit fetch origin && git checkout $REF && pip install -e .",
     "a chain that ends the step": "git fetch origin && git checkout $REF || exit 1\necho done",

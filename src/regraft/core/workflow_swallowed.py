@@ -35,6 +35,7 @@ _MEANT = regex(
 )
 _PUTS = frozenset({"install", "sync", "add", "develop", "ci", "i"})
 _SOURCE = regex(r"-[er]\b|--(?:editable|requirements?)\b|\.|git\+|[^=<>]*/|[^ ]*\.whl|--upgrade|-U\b|\$")
+_OWN = regex(r"-e|--editable|\.(?:/\S*|\[\S*\])?|git\+\S+")
 _SYSTEM = frozenset({"apt", "apt-get", "yum", "dnf", "apk", "brew", "conda", "mamba"})
 
 
@@ -182,6 +183,16 @@ def in_words(places: Sequence[At], goes_on: Callable[[Command], bool]) -> Iterat
             yield Lost(
                 at.command.span.start, at.command.span.stop, severity, "its failure is told, and that is all", fix
             )
+
+
+def waved_through(places: Sequence[At], goes_on: Callable[[Command], bool]) -> Iterator[Lost]:
+    """`pip install -e . || true`, and tests of it further on: they may well run what was there before."""
+    tested = max((one.command.span.start for one in places if kind(one.command) == "tests"), default=-1)
+    for at in places:
+        own = kind(at.command) == "install" and any(_OWN.fullmatch(word.text) for word in at.command.words[1:])
+        if own and at.command.span.start < tested and is_waved_through(at) and goes_on(at.command):
+            why = "what is tested then may be what was there before"
+            yield Lost(at.command.span.start, at.command.span.stop, "warning", why, "take the `||` away")
 
 
 def in_the_background(block: Block) -> Iterator[Lost]:

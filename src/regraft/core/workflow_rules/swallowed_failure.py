@@ -36,6 +36,7 @@ from regraft.core.workflow_swallowed import (
     in_the_background,
     in_words,
     says_so,
+    waved_through,
     weight,
 )
 from regraft.core.workflow_windows import Passed, passed_over
@@ -94,11 +95,15 @@ class _Judge:
             yield from self._lost(places)
 
     def _lost(self, places: list[At]) -> Iterator[Finding]:
+        def goes_on(command: Command) -> bool:
+            return self._goes_on(command, self.script.shell)
+
         for lost in (
             *in_other_shells(self.script.data, places),
             *(in_conditions(places) if self.script.shell.errexit else ()),
             *in_the_background(self.script.block),
-            *in_words(places, lambda one: self._goes_on(one, self.script.shell)),
+            *in_words(places, goes_on),
+            *waved_through(places, goes_on),
         ):
             text = self.script.text(lost.at, lost.stop)
             message = f"`{text}` can fail and {self.script.label} goes on: {lost.why}"
