@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from regraft.core.expression_search import Memo
 from regraft.core.expression_text import parse_expression
 from regraft.core.expression_tree import Logic
 from regraft.core.workflow_conditions import place_in
@@ -752,3 +753,15 @@ def test_what_one_question_found_is_not_taken_for_constant_by_the_next(graph_of:
     }
     answers = {name: holds(graph, here, trees[name]).value for name in (first, *trees)}
     assert answers == {"case": None, "both": False}
+
+
+def test_how_a_job_ends_is_no_other_where_too_much_was_decided_before(graph_of: GraphOf) -> None:
+    graph = graph_of({"a.yml": "on: push\njobs:\n  j: { runs-on: x, if: github.event_name == 'push' }\n"})
+    worn_out = graph.memo["decisions"] = Memo()
+    worn_out.steps = -1
+    (scope,) = graph.scopes(path("a.yml"))
+    assert results(graph, scope, graph.repository.workflows[path("a.yml")].jobs["j"]) == {
+        "success",
+        "failure",
+        "cancelled",
+    }
