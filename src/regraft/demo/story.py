@@ -196,4 +196,29 @@ STORY = (
             ),
         ),
     ),
+    Chapter(
+        "The same shell in a workflow",
+        text="Such a step mostly stands in a workflow. All workflows and scripts of a repository are read as one graph, and\n"
+        "their steps can be run here.",
+        steps=(
+            Step("mkdir .github"),
+            Step("cp -r ../workflows .github/workflows"),
+            Step(
+                "regraft workflow check",
+                "Exit 1, with file and line: what kept the old copy in place above is found before anything runs.",
+                exit=1,
+                says=(
+                    ".github/workflows/suite.yml:",
+                    "`git fetch",
+                    "can fail and this step goes on",
+                    "swallowed-failure",
+                ),
+            ),
+            Step(
+                "regraft workflow run suite.yml suite resolve --input engine=main",
+                "One step, with the shell line that GitHub uses, without network or containers. A pytest plugin does it in tests.",
+                says=("ok", "output ref = main"),
+            ),
+        ),
+    ),
 )
