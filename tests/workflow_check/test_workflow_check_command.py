@@ -439,6 +439,13 @@ def test_a_comment_with_a_reason_is_counted_and_one_without_is_an_error(reposito
     assert {one[0] for one in found(regraft(repository, "--format", "json"))} == {RULE, "ignore-without-reason"}
 
 
+def test_a_file_that_github_cannot_read_is_not_ignored(repository: Path) -> None:
+    line = "run: echo ${{ bad( }}  # regraft: ignore[workflow-unreadable] later"
+    write(repository, SUITE, f"on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - {line}\n")
+    done = regraft(repository, "--format", "json")
+    assert (done.returncode, {one[0] for one in found(done)}) == (1, {"workflow-unreadable", "ignore-unknown-rule"})
+
+
 # zizmor.
 
 INJECTED = """on: {}

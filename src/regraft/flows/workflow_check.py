@@ -66,7 +66,7 @@ def workflow_check(graph: Graph, files: ListedFiles, asked: Asked) -> WorkflowCh
     texts = {path: repository.read(path) or b"" for path in {*read_from, *(one.path for one in found)}}
     ignores = [one for path in read_from for one in read_ignores(path, texts[path])]
     known = abouts | {one.rule: "" for one in asked.others}
-    left, ignored = without_ignored(found, ignores, known, asked.rules)
+    left, ignored = without_ignored(found, ignores, known, asked.rules, {_UNREADABLE})
     left = [one for one in left if _is_within(one.path, asked.within)]
     if asked.within and not left and not any(_is_within(path, asked.within) for path in read_from):
         hint = "name a workflow, an action, or a folder that holds some; without a PATH all of them are checked"
