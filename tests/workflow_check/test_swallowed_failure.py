@@ -287,3 +287,10 @@ def test_a_machine_with_windows_has_powershell(found: Callable) -> None:
     (one,) = found({"ci.yml": files["ci.yml"].replace("ubuntu", "windows")}, RULE)
     assert (one.line, one.column) == (8, 11)
     assert [two.line for two in one.witnesses] == [9]
+
+
+def test_a_chain_that_nobody_wrote_by_hand_is_not_judged(found: Callable) -> None:
+    """Each of its commands would be held against all that follow."""
+    chain = " && ".join(["make test"] * 20_000)
+    text = f"on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: |\n          {chain}\n          echo done\n"
+    assert found({"ci.yml": text}, RULE) == []

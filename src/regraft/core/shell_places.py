@@ -6,6 +6,8 @@ from msgspec import Struct
 
 from regraft.core.shell_values import Block, Chain, Command, If, Negated, Nested, Node, Opaque, inside
 
+LONGEST = 300  # parts of one chain: a longer one was not written by hand, and is taken for one that is asked
+
 
 class Around(Struct, frozen=True):
     """A statement above a command, and which of its parts holds it."""
@@ -62,4 +64,10 @@ def asks_for(place: Around) -> bool:
         return parts[place.part]
     if isinstance(node, Nested) and node.kind == "while":
         return place.part < len(node.blocks) - 1
-    return isinstance(node, Chain) and any(one.text == "||" for one in node.operators[place.part :])
+    return isinstance(node, Chain) and (len(node.operators) > LONGEST or next_or(node, place.part) is not None)
+
+
+def next_or(chain: Chain, part: int) -> int | None:
+    """The operator `||` that comes first after a part of a chain. None in one that is longer than LONGEST."""
+    operators = chain.operators if len(chain.operators) <= LONGEST else ()
+    return next((at for at in range(part, len(operators)) if operators[at].text == "||"), None)

@@ -10,7 +10,7 @@ from regraft.core.shell_failure import outcome
 from regraft.core.shell_inner import Inner, inner_script
 from regraft.core.shell_kinds import is_build, kind, named_ref, script_path, stripped
 from regraft.core.shell_options import Shell
-from regraft.core.shell_places import Around, At, commands_at, in_background, is_asked
+from regraft.core.shell_places import Around, At, commands_at, in_background, is_asked, next_or
 from regraft.core.shell_values import (
     Block,
     Chain,
@@ -228,7 +228,7 @@ def is_waved_through(at: At) -> bool:
     for place in at.above:
         node = place.node
         if isinstance(node, Chain):
-            falls = next((i for i, one in enumerate(node.operators) if one.text == "||" and i >= place.part), None)
+            falls = next_or(node, place.part)
             if falls is not None:
                 rest = [one for item in node.items[falls + 1 :] for one in all_commands(item)]
                 if all(one.name in WORDS_ONLY for one in rest):

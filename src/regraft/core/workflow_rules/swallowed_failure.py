@@ -11,7 +11,7 @@ from regraft.core.patterns import regex
 from regraft.core.shell_failure import outcome
 from regraft.core.shell_kinds import kind, named_ref, script_path, stripped
 from regraft.core.shell_options import Shell
-from regraft.core.shell_places import Around, At, asks_for, commands_at, in_background, is_asked
+from regraft.core.shell_places import Around, At, asks_for, commands_at, in_background, is_asked, next_or
 from regraft.core.shell_values import (
     Chain,
     Command,
@@ -231,7 +231,7 @@ class _Judge:
         if chain is None or not isinstance(chain.node, Chain) or chain.part >= len(chain.node.items) - 1:
             return
         node = chain.node
-        falls = next((i for i, one in enumerate(node.operators) if one.text == "||" and i >= chain.part), None)
+        falls = next_or(node, chain.part)
         if falls is None or _begins_with_probe(node) or at.above[-1].node is not node:
             return
         what = kind(at.command)
