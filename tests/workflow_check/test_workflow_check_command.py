@@ -313,6 +313,28 @@ def test_what_github_cannot_read_is_a_finding_with_its_place(repository: Path, t
     assert (RULE, SUITE, 7) in found(done)  # and the others are judged as ever
 
 
+JOB = "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: make\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (f"{JOB}        timeout-minutes: ${{{{ foo() }}}}\n", [7]),
+        (f"{JOB}    timeout-minutes: ${{{{ 1 + }}}}\n", [7]),
+        (f"{JOB}    strategy:\n      matrix:\n        x: [1, '${{{{ a b }}}}', '${{{{']\n", [9, 9]),
+        (f"{JOB}    container:\n      image: ${{{{ foo() }}}}${{{{ bar() }}}}\n", [8]),
+        (f"run-name: ${{{{ }}}}\n{JOB}", [1]),
+        (f"{JOB}        env: {{X: '${{{{ foo() }}}}'}}\n", [7]),
+        (f"{JOB}    concurrency: &same ${{{{ foo() }}}}\n    environment: *same\n", [7]),
+    ],
+    ids=["step", "job", "matrix", "two-in-one", "top", "a-key-that-is-read", "alias"],
+)
+def test_an_expression_is_read_whatever_key_it_stands_at(found: Callable, text: str, lines: list[int]) -> None:
+    assert [(one.rule, one.line) for one in found({"a.yml": text}, "input-unread")] == [
+        ("workflow-unreadable", line) for line in lines
+    ]
+
+
 def test_a_manifest_with_mistakes_ends_with_2(repository: Path) -> None:
     write(repository, "regraft.toml", "[project]\nnam = 'x'\n")
     done = regraft(repository)

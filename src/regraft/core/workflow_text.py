@@ -69,6 +69,13 @@ def read_action(path: str, data: bytes) -> Action:
     )
 
 
+def unparsed(found: Text, mistake: ExpressionError) -> Problem:
+    """What is wrong with an expression in a text."""
+    line = found.line(mistake.at)
+    place = found.place if line == found.place.line else Place(found.place.path, line)
+    return Problem(place, mistake.message)
+
+
 class _Reader:
     def __init__(self, problems: list[Problem]) -> None:
         self._problems = problems
@@ -91,14 +98,8 @@ class _Reader:
         if found is None:
             return None
         parts = value_parts(found.value)
-        for mistake in mistakes(found.value, parts):
-            self._unparsed(found, mistake)
+        self._problems += (unparsed(found, mistake) for mistake in mistakes(found.value, parts))
         return Value(found, parts)
-
-    def _unparsed(self, found: Text, mistake: ExpressionError) -> None:
-        line = found.line(mistake.at)
-        place = found.place if line == found.place.line else Place(found.place.path, line)
-        self._problems.append(Problem(place, mistake.message))
 
     def values(self, owner: Data | None, name: str) -> dict[str, Value]:
         """The mapping below `name`, of scalars. `key:` with nothing is an empty text."""
@@ -126,7 +127,7 @@ class _Reader:
         condition = read_condition(found)
         mistake = condition_mistake(condition)
         if mistake is not None:
-            self._unparsed(found, mistake)
+            self._problems.append(unparsed(found, mistake))
         return condition
 
     def permissions(self, data: Data | None) -> Permissions:

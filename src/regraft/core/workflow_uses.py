@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from regraft.core.expression_text import read_condition, value_parts
+from regraft.core.expression_text import mistakes, read_condition, value_parts
 from regraft.core.expression_tree import Constant, Context, Every, Expression, Key, Logic, parts
 from regraft.core.expression_value import text_of
 from regraft.core.workflow_graph import Graph
-from regraft.core.workflow_values import Action, Data, Job, Place, Step, Text, Workflow
+from regraft.core.workflow_text import unparsed
+from regraft.core.workflow_values import Action, Data, Job, Place, Problem, Step, Text, Workflow
 
 LINES = 60  # of a text that is written over several lines
 
@@ -64,12 +65,16 @@ class Written(Struct, frozen=True, eq=False):
 
 
 class Uses(Struct, frozen=True):
-    """Of one file. `unread`: the place of the first expression that cannot be parsed, so that anything may be read there."""
+    """Of one file. `unread`: the place of the first expression that cannot be parsed, so that anything may be read there.
+
+    `problems`: what is wrong with each in `${{ }}`, whatever key it stands at. GitHub parses those of every text.
+    """
 
     all: tuple[Use, ...]
     by_context: Mapping[str, tuple[Use, ...]]
     expressions: tuple[Written, ...] = ()
     unread: Place | None = None
+    problems: tuple[Problem, ...] = ()
 
     def of(self, context: str) -> tuple[Use, ...]:
         return self.by_context.get(context, ())
@@ -186,7 +191,7 @@ def _read(graph: Graph, path: str) -> Uses:
     for one in walk.found:
         by.setdefault(one.path[0], []).append(one)
     by_context = {name: tuple(some) for name, some in by.items()}
-    return Uses(tuple(walk.found), by_context, tuple(walk.expressions), walk.unread)
+    return Uses(tuple(walk.found), by_context, tuple(walk.expressions), walk.unread, tuple(walk.problems))
 
 
 class _Walk:
@@ -194,6 +199,7 @@ class _Walk:
         self.found: list[Use] = []
         self.expressions: list[Written] = []
         self.unread: Place | None = None
+        self.problems: list[Problem] = []
 
     def job(self, job: Job | None, name: str, data: Data) -> None:
         if job is None:
@@ -242,11 +248,13 @@ class _Walk:
             else:
                 self._tree(tree, text, 0, keys, owner)
             return
-        for part in value_parts(text.value):
+        found = value_parts(text.value)
+        for part in found:
             if part.expression is not None:
                 self._tree(part.expression, text, part.at, keys, owner)
             elif not part.literal:
                 self.unread = self.unread or text.place
+        self.problems += (unparsed(text, mistake) for mistake in mistakes(text.value, found))
 
     def _tree(self, tree: Expression, text: Text, at: int, keys: tuple[str, ...], owner: _Owner) -> None:
         self.expressions.append(Written(tree, text, at, keys))

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from regraft.core import workflow_uses as uses_of
 from regraft.core.finding_baseline import FindingBaseline, freeze, without_frozen
 from regraft.core.finding_ignores import read_ignores, without_ignored
 from regraft.core.findings import Finding, Witness
@@ -119,11 +120,15 @@ def _is_within(path: str, folder: str) -> bool:
     return not folder or path == folder or path.startswith(f"{folder}/")
 
 
-def _problems(graph: Graph) -> Iterable[Problem]:
-    for workflow in graph.repository.workflows.values():
-        yield from workflow.problems
-    for action in graph.repository.actions.values():
-        yield from action.problems
+def _problems(graph: Graph) -> Iterator[Problem]:
+    """Of every file: what its reader met, and the expressions at keys that it does not read. One for each place of these."""
+    for file in uses_of.files(graph):
+        yield from file.problems
+        said = {one.place for one in file.problems}
+        for one in uses_of.uses(graph, file.path).problems:
+            if one.place not in said:
+                said.add(one.place)
+                yield one
 
 
 def _unreadable(problem: Problem) -> Finding:
