@@ -110,7 +110,6 @@ SILENT = {
     "an env that is computed": job(run("echo $A_NAME"), "env: ${{ fromJSON(inputs.env) }}\n"),
     "near, but a number": job(run("echo $SHARD_2"), "env:\n  SHARD_1: x\n", runs_on="self-hosted"),
     "near, but short": job(run("echo $TAB"), "env:\n  TAG: x\n", runs_on="self-hosted"),
-    "an expression": job(run("echo ${{ env.A_NAME }}")),
     "an array": job(run("ARGS=()\nARGS+=(x)\necho ${ARGS[@]}")),
     "Windows": job(run("echo $A_NAME $env:B_NAME"), runs_on="windows-latest"),
     "a descriptor that the shell chooses": job(run('exec {OUT_FD}>out\necho x >&"$OUT_FD"\nexec {OUT_FD}>&-')),
@@ -139,6 +138,51 @@ def test_warnings(name: str, found: Callable) -> None:
 @pytest.mark.parametrize("name", SILENT)
 def test_what_is_set(name: str, found: Callable) -> None:
     assert [(one.line, one.message) for one in found(SILENT[name], RULE)] == []
+
+
+READ = "- uses: some/action@v1\n  with: {{key: '${{{{ {} }}}}'}}\n"
+WITHOUT = "- uses: actions/cache@v4\n  with: {{key: '${{{{ {} }}}}'}}\n"
+
+
+@pytest.mark.parametrize(
+    ("texts", "severity"),
+    [
+        (job(WITHOUT.format("env.CACHE_DATE")), "warning"),
+        (job(WITHOUT.format("env.CACHE_DATES"), top="env: {CACHE_DATE: x}\n"), "error"),
+        (job(READ.format("env.CACHE_DATES") + run("make"), "env: {CACHE_DATE: x}\n"), "error"),
+        (job(READ.format("env.X_Y") + WITHOUT.format("env.CACHE_DATES"), "env: {CACHE_DATE: x}\n"), "warning"),
+        (job(run("echo ${{ env.CACHE_DATE }}")), "warning"),
+        (job(WITHOUT.format("env.CACHE_DATE == 1")), "warning"),
+    ],
+    ids=["nothing", "near the workflow's", "near the job's", "an action may set it", "in a script", "compared"],
+)
+def test_an_expression_reads_what_nothing_sets(texts: dict[str, str], severity: str, found: Callable) -> None:
+    assert severity in [one.severity for one in found(texts, RULE)]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        job(WITHOUT.format("env.CACHE_DATE"), top="env: {CACHE_DATE: x}\n"),
+        job(WITHOUT.format("env.cache_date"), "env: {CACHE_DATE: x}\n"),
+        job(WITHOUT.format("env.CACHE_DATE || 1")),
+        job(run("echo CACHE_DATE=1 >> $GITHUB_ENV") + WITHOUT.format("env.CACHE_DATE")),
+        job("- uses: some/action@v1\n" + WITHOUT.format("env.CACHE_DATE")),
+        job(run('if [ -n "${{ env.CACHE_DATE }}" ]; then make; fi')),
+        job(WITHOUT.format("env.HOME")),
+    ],
+    ids=[
+        "the workflow",
+        "in another case",
+        "or else",
+        "an earlier step",
+        "an action may",
+        "asked first",
+        "the machine",
+    ],
+)
+def test_an_expression_reads_what_is_set_or_may_be(texts: dict[str, str], found: Callable) -> None:
+    assert found(texts, RULE) == []
 
 
 def test_the_place_the_near_name_and_its_line(found: Callable) -> None:

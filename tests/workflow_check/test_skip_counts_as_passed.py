@@ -81,6 +81,12 @@ def test_a_build_that_fails_is_seen_as_a_skip_of_the_suite(collector: str, sever
     assert [(one.rule, one.severity) for one in found(workflow(collector), RULE)] == [(RULE, severity)]
 
 
+@pytest.mark.parametrize("condition", ["success()", "github.event_name == 'push'", ""])
+def test_a_collector_that_lost_its_always_never_sees_a_failure(condition: str, found: Callable) -> None:
+    texts = workflow(collecting(FAILED, condition=condition).replace("    if: \n", ""))
+    assert [(one.severity, one.confidence) for one in found(texts, RULE)] == [("warning", "high")]
+
+
 @pytest.mark.parametrize("condition", ["'!failure()'", "success()", "'!failure() && !cancelled()'"])
 def test_a_collector_that_no_failure_lets_run_is_skipped_itself(condition: str, found: Callable) -> None:
     texts = workflow(collecting("{run: echo all is well}", condition=condition))

@@ -11,7 +11,8 @@ from regraft.core.workflow_environment import Environment, environment, is_known
 from regraft.core.workflow_graph import Graph, Site
 from regraft.core.workflow_rule import Rule
 from regraft.core.workflow_scripts import Script, kept, lines_of, scripts
-from regraft.core.workflow_values import Place, Value
+from regraft.core.workflow_uses import falls_back, place_of, uses
+from regraft.core.workflow_values import Place, Value, Workflow
 
 NAME = "env-unset"
 MOST = 100  # names of one step that are looked at
@@ -26,6 +27,8 @@ _ELSEWHERE = regex(
     r"(?i:\$\{?env:)([A-Za-z_]{5,40})|%([A-Za-z_]{5,40})%|\benviron(?:\.get\(|\[)\s*[\"']([A-Za-z_]{5,40})[\"']\s*[\])]"
 )
 
+_ASKED = regex(r"-[nz]\s+[\"']?\$\{\{\s*env\.(\w+)")
+
 
 def find(graph: Graph) -> Iterator[Finding]:
     for script in scripts(graph):
@@ -34,6 +37,36 @@ def find(graph: Graph) -> Iterator[Finding]:
     for site in graph.sites():
         if site.step is not None and site.step.run is not None:
             yield from _in_other_languages(graph, site, site.step.run)
+    for workflow in graph.repository.workflows.values():
+        yield from _in_expressions(graph, workflow)
+
+
+def _in_expressions(graph: Graph, workflow: Workflow) -> Iterator[Finding]:
+    """`env.X`, which holds what the workflow sets and nothing of the machine."""
+    said: set[tuple[str, str]] = set()
+    for use in uses(graph, workflow.path).of("env"):
+        if len(use.path) != 2 or use.job is None or use.step is None or falls_back(use):
+            continue
+        name = use.names[1]
+        if is_known(name) or (use.job.name, name) in said or name in _ASKED.findall(use.text.value):
+            continue
+        around = environment(graph, workflow, use.job, use.step)
+        if name.lower() in {one.lower() for one in around.names}:
+            continue
+        said.add((use.job.name, name))
+        yield from _judge_read(place_of(graph, use), name, around)
+
+
+def _judge_read(place: Place, name: str, around: Environment) -> Iterator[Finding]:
+    meant = _meant(name, [*around.names])
+    if meant is None and around.open:
+        return
+    message = f"nothing sets `env.{name}`, which is read here" + (f", but `{meant}` is set" if meant else "")
+    severity: Severity = "error" if meant is not None and not around.open else "warning"
+    set_at = around.names.get(meant) if meant is not None else None
+    witnesses = (Witness(set_at.path, set_at.line, f"`{meant}` is set here"),) if set_at is not None else ()
+    fix = f"write `env.{meant}`" if meant is not None else f"set `{name}` in an `env` above it"
+    yield Finding(NAME, severity, message, place.path, place.line, place.column, "medium", witnesses, fix)
 
 
 def _in_other_languages(graph: Graph, site: Site, run: Value) -> Iterator[Finding]:

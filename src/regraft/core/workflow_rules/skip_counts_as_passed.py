@@ -37,8 +37,11 @@ def find(graph: Graph) -> Iterator[Finding]:
 def _collected(graph: Graph, workflow: Workflow, job: Job) -> Iterator[Finding]:
     condition = job.condition
     if is_implicit(condition) or _is_skipped_by_failure(graph, workflow, job):
-        if len(job.needs) > 1 and (condition is None or not is_implicit(condition)) and all(map(_only_says, job.steps)):
-            yield _skipped_itself(job)
+        says = (
+            len(job.needs) > 1 and (condition is None or not is_implicit(condition)) and all(map(_only_says, job.steps))
+        )
+        if says or ("failure" in _results_asked_for(graph, workflow, job) and _answers(job)):
+            yield _skipped_itself(job, says=says)
         return
     allowed = _allowed_skips(job)
     asked = _results_asked_for(graph, workflow, job) if allowed is None else set()
@@ -98,14 +101,13 @@ def _allowed_skips(job: Job) -> frozenset[str] | None:
     return None
 
 
-def _skipped_itself(job: Job) -> Finding:
+def _skipped_itself(job: Job, *, says: bool) -> Finding:
     place = job.place
-    message = (
-        f"`{job.name}` only says that others did well, and is skipped where one of them did not: a required check that is "
-        "skipped counts as passed"
-    )
+    what = "only says that others did well" if says else "asks which of its `needs` failed"
+    message = f"`{job.name}` {what}, and is skipped where one of them did not: a required check that is skipped counts as passed"
     fix = "give it `if: always()`, and let it fail unless each result is `success`"
-    return Finding(NAME, "warning", message, place.path, place.line, place.column, "medium", (), fix)
+    confidence: Confidence = "medium" if says else "high"
+    return Finding(NAME, "warning", message, place.path, place.line, place.column, confidence, (), fix)
 
 
 def _only_says(step: Step) -> bool:
