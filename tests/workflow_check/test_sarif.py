@@ -34,5 +34,17 @@ def test_a_finding_without_a_line_has_no_region_and_control_characters_are_shown
     )
 
 
+def test_a_finding_has_the_same_place_and_name_from_wherever_it_is_looked_at() -> None:
+    said = []
+    for top in ("", "../", "/home/x/project/"):
+        witness = Witness(f"{top}lib/b.yml", 2, "nobody passes it")
+        found = Finding("input-unread", "warning", "never read", f"{top}ci.yml", 3, witnesses=(witness,))
+        [result] = json.loads(sarif([found], "1.0", {}, {f"{top}ci.yml": b"\n\nx\n"}, top))["runs"][0]["results"]
+        said.append(result)
+    assert said[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "ci.yml"
+    assert said[0]["relatedLocations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "lib/b.yml"
+    assert said == [said[0]] * 3
+
+
 def test_no_findings_are_a_run_without_results() -> None:
     assert json.loads(sarif([], "1.0", {}, {}))["runs"][0]["results"] == []

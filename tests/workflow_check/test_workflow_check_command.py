@@ -277,6 +277,23 @@ def test_sarif_is_one_run_with_the_place_and_the_rule(repository: Path) -> None:
     assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["shortDescription"]["text"] != RULE
 
 
+def test_sarif_names_files_as_the_repository_does_from_wherever_it_is_run(repository: Path) -> None:
+    (repository / "src").mkdir()
+    runs = [
+        (repository, ()),
+        (repository / "src", ()),
+        (repository / "src", ("..",)),
+        (repository.parent, ("project",)),
+        (Path("/"), (str(repository),)),
+        (repository.parent, (f"project/{SUITE}",)),
+    ]
+    said = [json.loads(regraft(cwd, *words, "--format", "sarif").stdout)["runs"][0]["results"] for cwd, words in runs]
+    [first] = said[0]
+    assert first["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == SUITE
+    assert [one["physicalLocation"]["artifactLocation"]["uri"] for one in first["relatedLocations"]] == [SUITE]
+    assert said == [said[0]] * len(runs)
+
+
 def test_github_is_a_command_for_each_finding(repository: Path) -> None:
     done = regraft(repository, "--format", "github")
     assert done.returncode == 1
@@ -506,6 +523,47 @@ def test_what_zizmor_found_is_said_with_who_reaches_it(tmp_path: Path) -> None:
     assert "no event and no caller starts this file" in unreached["message"]
     shared = at["shared/action.yml"]  # other repositories may use it
     assert shared["severity"] == "error"
+
+
+def zizmor_finding(*paths: str) -> dict[str, object]:
+    places = [
+        {
+            "symbolic": {"key": {"Local": {"given_path": path}}, "annotation": "here", "kind": kind},
+            "concrete": {"location": {"start_point": {"row": 6, "column": 0}}},
+        }
+        for path, kind in zip(paths, ("Primary", "Related"), strict=False)
+    ]
+    return {
+        "ident": "x",
+        "desc": "d",
+        "determinations": {"severity": "High", "confidence": "High"},
+        "locations": places,
+    }
+
+
+def test_what_zizmor_found_where_it_was_run_is_said_of_the_file_here(repository: Path) -> None:
+    write(repository, "tools/x.py", "")
+    paths = (SUITE, f"./{SUITE}", str(repository / SUITE), f"../project/{SUITE}", f"/elsewhere/{SUITE}")
+    given = [zizmor_finding(path, path) for path in paths]
+    given += [zizmor_finding(path) for path in ("ignored/action.yml", str(repository / "ignored/action.yml"))]
+    write(repository, "zizmor.json", json.dumps(given))
+    done = regraft(repository / "tools", "--zizmor", "../zizmor.json", "--format", "json")
+    said = [one for one in json.loads(done.stdout)["findings"] if one["rule"] == "zizmor/x"]
+    assert (
+        sorted((one["path"], one["line"]) for one in said)
+        == [(f"../{SUITE}", 7)] * 5 + [("../ignored/action.yml", 7)] * 2
+    )
+    assert {one["path"] for finding in said for one in finding["witnesses"]} == {f"../{SUITE}"}
+
+
+def test_what_zizmor_found_in_no_file_of_the_repository_is_a_mistake(repository: Path) -> None:
+    given = [zizmor_finding("../../etc/passwd"), zizmor_finding(SUITE, "/etc/other"), zizmor_finding(SUITE)]
+    write(repository, "zizmor.json", json.dumps(given))
+    for form in ("text", "sarif"):
+        done = regraft(repository, "--zizmor", "zizmor.json", "--format", form)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "'../../etc/passwd', which is no file" in done.stderr
+        assert "'/etc/other', which is no file" in done.stderr
 
 
 # What the documents hand out.

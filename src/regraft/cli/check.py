@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     result, workflows = _with_workflows(result, Path(args.project), args.baseline)
     if workflows is None:
         return checked.hand_out(result, "check", args.format)
-    return checked.hand_out(result, "check", args.format, workflows.rules, workflows.texts)
+    return checked.hand_out(result, "check", args.format, checked.Sources(workflows.rules, workflows.texts))
 
 
 def _with_workflows(

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from regraft import __version__
 
@@ -30,17 +30,21 @@ class Checked(Protocol):
     def failed(self) -> bool: ...
 
 
-def hand_out(
-    checked: Checked,
-    command: str,
-    form: str,
-    rules: Mapping[str, str] = MappingProxyType({}),
-    texts: Mapping[str, bytes] = MappingProxyType({}),
-) -> int:
-    """Print it as `form` (one of FORMATS) says, with annotations and a summary in Actions. The exit code: 1 where it failed.
-
-    `rules` is what each rule is about, and `texts` the files that findings are in, by their paths, where SARIF is to have them.
+class Sources(NamedTuple):
+    """What SARIF has beside the findings: what each rule is about, the files that findings are in, by their paths, and what
+    paths of the repository begin with, which it leaves out.
     """
+
+    rules: Mapping[str, str] = MappingProxyType({})
+    texts: Mapping[str, bytes] = MappingProxyType({})
+    top: str = ""
+
+
+_NO_SOURCES = Sources()
+
+
+def hand_out(checked: Checked, command: str, form: str, sources: Sources = _NO_SOURCES) -> int:
+    """Print it as `form` (one of FORMATS) says, with annotations and a summary in Actions. The exit code: 1 where it failed."""
     from regraft.render import actions  # noqa: PLC0415 - `--help` pays for nothing
     from regraft.render import findings as render  # noqa: PLC0415
 
@@ -52,7 +56,7 @@ def hand_out(
         case "sarif":
             from regraft.render.sarif import sarif  # noqa: PLC0415 - only who asks for it pays for it
 
-            print(sarif(checked.findings, __version__, rules, texts))
+            print(sarif(checked.findings, __version__, *sources))
         case "github":
             print(actions.finding_annotations(checked.findings), end="")
         case _:

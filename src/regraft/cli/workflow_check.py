@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     if not graph.repository.workflows:
         hint = "name the top of a repository that has workflows"
         raise InputError("no-workflows", "there is no workflow below .github/workflows", where=str(root), hint=hint)
-    asked = flow.Asked(rules, within, _zizmor(args.zizmor), baseline_of(args.baseline))
+    asked = flow.Asked(rules, within, _zizmor(args.zizmor, root), baseline_of(args.baseline))
     result = flow.workflow_check(graph, project, asked)
     if args.freeze is not None:
         from regraft.adapters import files  # noqa: PLC0415 - only who freezes writes
@@ -54,7 +54,8 @@ def run(args: argparse.Namespace) -> int:
         count = len(result.findings) + result.looked_at.get("frozen", 0)
         print(f"froze {count} findings in {args.freeze}", file=sys.stderr)
         return 0
-    return checked.hand_out(result, "workflow check", args.format, result.rules, result.texts)
+    sources = checked.Sources(result.rules, result.texts, project.place(""))
+    return checked.hand_out(result, "workflow check", args.format, sources)
 
 
 def _list_rules(form: str) -> int:
@@ -121,12 +122,13 @@ def _manifest(files: "ListedProject") -> "Manifest | None":
     return open_manifest(files)[0] if files.exists(MANIFEST) else None
 
 
-def _zizmor(name: str | None) -> "tuple[Finding, ...]":
+def _zizmor(name: str | None, root: Path) -> "tuple[Finding, ...]":
+    """What zizmor found; its absolute paths in the repository as those from its top."""
     if name is None:
         return ()
     from regraft.core.zizmor_findings import read_zizmor  # noqa: PLC0415
 
-    return read_zizmor(_given(name), name)
+    return read_zizmor(_given(name), name, os.path.realpath(root))
 
 
 def baseline_of(name: str | None) -> "FindingBaseline | None":

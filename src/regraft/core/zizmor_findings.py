@@ -21,8 +21,8 @@ _SEVERITIES: dict[str, Severity] = {
 _CONFIDENCES: dict[str, Confidence] = {"High": "high", "Medium": "medium", "Low": "low", "Unknown": "low"}
 
 
-def read_zizmor(data: bytes, name: str) -> tuple[Finding, ...]:
-    """Its findings but for those that it was told to ignore. Rules are `zizmor/IDENT`.
+def read_zizmor(data: bytes, name: str, top: str = "/") -> tuple[Finding, ...]:
+    """Its findings but for those that it was told to ignore. Rules are `zizmor/IDENT`. Paths below `top` are given from there.
 
     Raises InputError: too-large, not-json, wrong-shape (every finding that is none, at once).
     """
@@ -41,7 +41,7 @@ def read_zizmor(data: bytes, name: str) -> tuple[Finding, ...]:
     for index, one in enumerate(raw):
         try:
             if not one.get("ignored"):
-                found.append(_finding(one))
+                found.append(_finding(one, f"{top.rstrip('/')}/"))
         except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
             message = f"finding {index + 1} is none of zizmor's: {type(error).__name__} {error!s:.80}"
             wrong.append(InputError("wrong-shape", message, where=name))
@@ -49,8 +49,8 @@ def read_zizmor(data: bytes, name: str) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def _finding(one: dict[str, Any]) -> Finding:
-    places = list(_places(one["locations"]))
+def _finding(one: dict[str, Any], top: str) -> Finding:
+    places = list(_places(one["locations"], top))
     primary = next((place for place in places if place[0] == "Primary"), places[0])
     others = [place for place in places if place is not primary]
     judged = one["determinations"]
@@ -66,13 +66,14 @@ def _finding(one: dict[str, Any]) -> Finding:
     )
 
 
-def _places(locations: list[dict[str, Any]]) -> Iterator[tuple[str, str, int, int, str]]:
+def _places(locations: list[dict[str, Any]], top: str) -> Iterator[tuple[str, str, int, int, str]]:
     """(kind, path, line, column, what it says of it); lines and columns start at 1."""
     for one in locations:
         key = one["symbolic"]["key"]["Local"]
         path = posixpath.normpath(_plain(key.get("given_path") or key["verbatim_path"]))
         start = one["concrete"]["location"]["start_point"]
         annotation = _plain(one["symbolic"]["annotation"])
+        path = path.removeprefix(top) if top != "/" else path
         yield one["symbolic"]["kind"], path, _count(start["row"]) + 1, _count(start["column"]) + 1, annotation
 
 

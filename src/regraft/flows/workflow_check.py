@@ -13,7 +13,7 @@ from regraft.core.workflow_graph import Graph
 from regraft.core.workflow_judge import reaching
 from regraft.core.workflow_rules import RULES
 from regraft.core.workflow_values import Problem
-from regraft.errors import InputError
+from regraft.errors import InputError, raise_all
 from regraft.flows.ports import ListedFiles
 
 SHOWN = 12  # witnesses of who reaches a place
@@ -89,11 +89,32 @@ def workflow_check(graph: Graph, files: ListedFiles, asked: Asked) -> WorkflowCh
 
 
 def reached(graph: Graph, findings: Iterable[Finding]) -> Iterator[Finding]:
-    """What another tool found, with the events and callers that reach its place."""
-    known = [*graph.repository.workflows, *(one.path for one in graph.repository.actions.values())]
+    """What another tool found, with the events and callers that reach its place.
+
+    Its paths may begin elsewhere, where it was run: of each the longest end that is a file here is meant. Raises InputError
+    `outside-project` where there is none and it leads out of the repository; all of them at once.
+    """
+    known = {*graph.repository.workflows, *(one.path for one in graph.repository.actions.values())}
+    found = []
+    outside: dict[str, InputError] = {}
     for one in findings:
-        path = max((path for path in known if f"/{one.path}".endswith(f"/{path}")), key=len, default=None)
-        yield one if path is None else _reached(graph, replace(one, path=path))
+        path = _own(graph, one.path)
+        witnesses = tuple(replace(other, path=_own(graph, other.path)) for other in one.witnesses)
+        for each in (path, *(other.path for other in witnesses)):
+            if each.startswith(("/", "../")):
+                message = f"{one.rule} is found in {each!r:.200}, which is no file of this repository"
+                hint = "run zizmor over this repository"
+                outside[each] = InputError("outside-project", message, where="--zizmor", hint=hint)
+        moved = replace(one, path=path, witnesses=witnesses)
+        found.append(_reached(graph, moved) if path in known else moved)
+    raise_all(tuple(outside.values()))
+    yield from found
+
+
+def _own(graph: Graph, path: str) -> str:
+    words = path.split("/")
+    ends = ("/".join(words[at:]) for at in range(len(words)))
+    return next((one for one in ends if one in graph.repository.tracked), path)
 
 
 def _once(found: Sequence[Finding]) -> Iterator[Finding]:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote
 
+from msgspec.structs import replace
+
 from regraft.core.finding_baseline import identities
 from regraft.core.findings import Finding, Witness
 from regraft.render import safe
@@ -12,9 +14,16 @@ from regraft.render import safe
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def sarif(findings: Iterable[Finding], version: str, rules: Mapping[str, str], texts: Mapping[str, bytes]) -> str:
-    """One run. `rules`: what each rule is about, by its id. `texts`: the files that `identities` may look into."""
-    found = tuple(findings)
+def sarif(
+    findings: Iterable[Finding], version: str, rules: Mapping[str, str], texts: Mapping[str, bytes], top: str = ""
+) -> str:
+    """One run. `rules`: what each rule is about, by its id. `texts`: the files that `identities` may look into.
+
+    `top`: what the paths of the repository begin with here (`../`). It is left out, of their names and identities: code
+    scanning knows files by their paths in the repository, from wherever this was run.
+    """
+    found = tuple(_below(top, one) for one in findings)
+    texts = {path.removeprefix(top): data for path, data in texts.items()}
     named = list(dict.fromkeys(one.rule for one in found))
     driver = {
         "name": "regraft",
@@ -27,6 +36,11 @@ def sarif(findings: Iterable[Finding], version: str, rules: Mapping[str, str], t
     ]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _below(top: str, finding: Finding) -> Finding:
+    witnesses = tuple(replace(one, path=one.path.removeprefix(top)) for one in finding.witnesses)
+    return replace(finding, path=finding.path.removeprefix(top), witnesses=witnesses)
 
 
 def _result(finding: Finding, index: int, identity: str) -> dict[str, Any]:
