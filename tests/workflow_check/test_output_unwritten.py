@@ -69,3 +69,33 @@ def test_an_output_that_is_not_written_is_found(
 )  # fmt: skip
 def test_an_output_that_is_or_may_be_written_is_not_a_finding(found: Callable, texts: dict) -> None:
     assert found(texts, RULE) == []
+
+
+def javascript(script: str, read: str) -> dict[str, str]:
+    """The script is a block from line 10 on; what is read stands in the line after it."""
+    lines = "".join(f"            {one}\n" for one in script.split("\n"))
+    head = "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - id: s\n        uses: actions/github-script@v7\n        with:\n          script: |\n"
+    return {"a.yml": f"{head}{lines}      - run: echo {read}\n"}
+
+
+DRAFT = "core.setOutput('is_draft', true)"
+
+
+def test_an_output_that_a_github_script_does_not_set(found: Callable) -> None:
+    (one,) = found(javascript(DRAFT, "${{ steps.s.outputs.is_drafts }}"), RULE)
+    assert (one.severity, one.line, one.fix) == ("error", 11, "did you mean `is_draft`?")
+
+
+@pytest.mark.parametrize(
+    ("script", "read"),
+    [
+        (DRAFT, "${{ steps.s.outputs.is_draft }} ${{ steps.s.outputs.result }}"),
+        ("for (const [name, value] of all) core.setOutput(name, value)", "${{ steps.s.outputs.draft }}"),
+        (f"{DRAFT}\nawait require('./x.js')({{github, context, core}})", "${{ steps.s.outputs.draft }}"),
+        ("const {setOutput} = core\nsetOutput('draft', 1)", "${{ steps.s.outputs.draft }}"),
+        ("core?.setOutput(`x-${kind}`, 1)", "${{ steps.s.outputs.x-a }}"),
+    ],
+    ids=["set, and the result", "any name", "handed on", "by another name", "a name that is put together"],
+)
+def test_an_output_that_a_github_script_may_set(script: str, read: str, found: Callable) -> None:
+    assert found(javascript(script, read), RULE) == []

@@ -36,6 +36,9 @@ _VALUE = regex(r"\w<<-?[\"'\\]?\$?\{?(\w+)")
 _SAYS = regex(r"\b(?:echo|printf|awk|jq|sed|print)\b")
 _CLOSES = regex(r"\s*(?:\}|\)|done|fi|esac)")
 _PLAIN_LINE = regex(r"\s*(?:echo|printf|if|then|else|elif|fi|for|do|done|case|esac|\{|\}|\(|\)|#|;;|[\w|*\"'.-]+\)|$)")
+_SETS = regex(r"\bsetOutput\b")
+_SET = regex(r"\bcore\.setOutput\(\s*[\"'`]([\w-]+)[\"'`]")
+_HANDED = regex(r"\bcore\b(?!\s*\??\.)|GITHUB_OUTPUT|\$\{\{")
 _FUNCTION = regex(r"(?m)^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*\(\)")
 _WORD = regex(r"[A-Za-z_][\w-]*")
 _INTERPRETERS = regex(r"(?:bash|sh|dash|zsh|python[\d.]*|node|ruby|perl)")
@@ -85,7 +88,7 @@ def written(graph: Graph, path: str, job: Job | None, step: Step) -> Written:
 
 def _written(graph: Graph, path: str, job: Job | None, step: Step) -> Written:
     if step.run is None:
-        return Written(open=True)
+        return _of_github_script(step) if is_github_script(step) else Written(open=True)
     script = next((one for one in job_scripts(graph, path, job) if one.step is step), None)
     text = masked(step.run)
     names, env, is_open = _read(text)
@@ -109,6 +112,20 @@ def _written(graph: Graph, path: str, job: Job | None, step: Step) -> Written:
     placed = {name: line(at) for name, at in names.items()}
     sure = {name: line(at) for name, at in _sure(text)}
     return Written(placed, sure, {name: line(at) for name, at in env.items()}, frozenset(maybe), tuple(by), is_open)
+
+
+def is_github_script(step: Step) -> bool:
+    return step.uses is not None and step.uses.value.startswith("actions/github-script@") and "script" in step.arguments
+
+
+def _of_github_script(step: Step) -> Written:
+    """`core.setOutput('name', …)`, and the `result` that it returns. Whoever is handed `core` may write anything."""
+    text = step.arguments["script"].text
+    names = {"result": text.place.line}
+    for found in _SET.finditer(text.value):
+        names.setdefault(found[1].lower(), text.line(found.start()))
+    is_open = _HANDED.search(text.value) is not None or len(_SETS.findall(text.value)) > len(_SET.findall(text.value))
+    return Written(names, names if len(names) > 1 else {}, open=is_open)
 
 
 def _read(text: str) -> tuple[dict[str, int], dict[str, int], bool]:

@@ -7,7 +7,7 @@ from regraft.core.spelling import nearest
 from regraft.core.workflow_environment import environment
 from regraft.core.workflow_graph import Graph
 from regraft.core.workflow_inputs import find as named
-from regraft.core.workflow_outputs import Written, quoted, written
+from regraft.core.workflow_outputs import Written, is_github_script, quoted, written
 from regraft.core.workflow_rule import Rule
 from regraft.core.workflow_uses import Use, Uses, falls_back, files, place_of, uses
 from regraft.core.workflow_values import Action, Job, Step, Workflow
@@ -30,7 +30,8 @@ def find(graph: Graph) -> Iterator[Finding]:
             if step is None or key in told:
                 continue
             told.add(key)
-            found = _of_action(graph, use, step) if step.run is None else _of_script(graph, file, use, step, read)
+            has_script = step.run is not None or is_github_script(step)
+            found = _of_script(graph, file, use, step, read) if has_script else _of_action(graph, use, step)
             if found is not None:
                 yield found
         if isinstance(file, Workflow):
