@@ -60,3 +60,21 @@ def test_a_secret_that_does_not_arrive_is_found(found: Callable, texts: dict, se
 )  # fmt: skip
 def test_a_secret_that_arrives_or_may_is_not_a_finding(found: Callable, texts: dict) -> None:
     assert found(texts, RULE) == []
+
+
+def test_one_caller_of_two_that_does_not_inherit(found: Callable) -> None:
+    texts = {"a.yml": caller(INHERITS), "b.yml": caller(), "called.yml": called()}
+    assert [(one.severity, one.path[-5:], one.line) for one in found(texts, RULE)] == [("warning", "b.yml", 4)]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {"a.yml": caller(INHERITS), "b.yml": caller(), "called.yml": called("${{ secrets.TOKEN || github.token }}")},
+        {"a.yml": caller(INHERITS), "b.yml": caller(), "called.yml": called(declared=" {required: false}")},
+        {"a.yml": caller(INHERITS), "b.yml": caller(INHERITS), "called.yml": called()},
+    ],
+    ids=["falls back", "is declared to be optional", "both inherit"],
+)
+def test_callers_that_pass_it_or_need_not(texts: dict[str, str], found: Callable) -> None:
+    assert found(texts, RULE) == []

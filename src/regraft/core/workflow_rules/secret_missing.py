@@ -32,6 +32,8 @@ def find(graph: Graph) -> Iterator[Finding]:
                 declared = named(event.secrets, name)
                 if (declared is None or not declared.required) and not _arrives(graph, workflow, name, 0):
                     yield _missing(graph, workflow, event, some)
+                elif declared is None and not all(map(falls_back, some)):
+                    yield from _not_inherited(graph, workflow, some)
         inherited = any(job.secrets == "inherit" for job in workflow.jobs.values())
         for declared in event.secrets.values():
             if not inherited and read.unread is None and read.read("secrets", declared.name.lower()) is None:
@@ -60,6 +62,22 @@ def _missing(graph: Graph, workflow: Workflow, event: Event, some: list[Use]) ->
     declare = "" if optional else f"declare `{name}` under `secrets` of `{CALL}`, and "
     fix = f"{declare}pass it from the caller, or use `secrets: inherit` there"
     return Finding(NAME, severity, message, at.path, at.line, at.column, "high", tuple(witnesses), fix)
+
+
+def _not_inherited(graph: Graph, workflow: Workflow, some: list[Use]) -> Iterator[Finding]:
+    """Of a secret that is not declared, so that only `inherit` brings it: the callers that do not say that."""
+    name = some[0].names[1]
+    for call in graph.callers(workflow.path):
+        job = call.job
+        if job is None or job.uses is None or job.secrets == "inherit":
+            continue
+        at = job.uses.place
+        message = (
+            f"`secrets.{name}` of {workflow.path} is empty when the job `{job.name}` calls it: other callers inherit it"
+        )
+        witness = Witness(workflow.path, some[0].line, f"`secrets.{name}` is read here")
+        fix = f"write `secrets: inherit` here too, or declare `{name}` under `secrets` of `{CALL}`"
+        yield Finding(NAME, "warning", message, at.path, at.line, at.column, "high", (witness,), fix)
 
 
 def _arrives(graph: Graph, workflow: Workflow, name: str, depth: int) -> bool:
