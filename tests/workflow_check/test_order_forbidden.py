@@ -113,3 +113,32 @@ def test_the_place_and_its_witness(found: Callable) -> None:
     assert (one.path, one.line, one.column) == (".github/workflows/ci.yml", 13, 11)
     assert "`/sgl-workspace/sglang`" in one.message
     assert [two.line for two in one.witnesses] == [9]
+
+
+PREPARE = UP + 'git checkout "$REF"\npip install .\ngit apply "$GITHUB_WORKSPACE/fix.patch"\n'
+
+
+@pytest.mark.parametrize(
+    "command", ["bash ci/prepare.sh", "./ci/prepare.sh", "if true; then\n  bash -e ci/prepare.sh\nfi"]
+)
+def test_an_order_in_a_script_of_the_repository(command: str, found: Callable) -> None:
+    texts = {**job(command, command), "ci/prepare.sh": PREPARE}
+    assert [(one.severity, one.path, one.line) for one in found(texts, RULE)] == [("error", "ci/prepare.sh", 4)]
+
+
+def test_a_script_comes_before_what_follows_its_call(found: Callable) -> None:
+    texts = {**job("bash ci/install.sh\n" + UP + "git apply $P"), "ci/install.sh": UP + "pip install .\n"}
+    assert [(one.severity, one.line) for one in found(texts, RULE)] == [("error", 10)]
+
+
+@pytest.mark.parametrize(
+    ("command", "script"),
+    [
+        ("bash ci/prepare.sh", UP + 'git checkout "$REF"\ngit apply $P\npip install .\n'),
+        ("cat ci/prepare.sh", PREPARE),
+        ("cd other\nbash ../ci/prepare.sh", PREPARE),
+    ],
+    ids=["in order", "is only read", "runs elsewhere"],
+)
+def test_a_script_that_does_no_harm_or_is_not_followed(command: str, script: str, found: Callable) -> None:
+    assert found({**job(command), "ci/prepare.sh": script}, RULE) == []

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from regraft.core.dockerfile_args import Scope
 from regraft.core.shell_apply import apply_of
@@ -14,8 +15,8 @@ from regraft.core.shell_text import read_shell
 from regraft.core.shell_values import Command, If, Nested, Word
 from regraft.core.shell_walk import Seen, walk
 from regraft.core.workflow_graph import Graph
-from regraft.core.workflow_run_files import UNKNOWN, walked
-from regraft.core.workflow_scripts import Script, job_scripts, scripts
+from regraft.core.workflow_run_files import UNKNOWN, WORKSPACE, ran, walked
+from regraft.core.workflow_scripts import Script, file_script, job_scripts, scripts
 from regraft.core.workflow_values import Job, Place, Workflow
 
 What = Literal["moves", "wipes", "patches", "commits", "installs", "installs in place"]
@@ -43,7 +44,8 @@ def acts(graph: Graph, workflow: Workflow, job: Job, declared: Installs) -> Iter
     """Of a job's own steps and of the repository's actions that they use, in order. `declared`: install commands, by folder."""
     own = {one.step.index: one for one in job_scripts(graph, workflow.path, job) if one.step is not None}
     uses = any(step.uses is not None and step.uses.value.startswith("./") for step in job.steps)
-    if not uses and not _may_act(b"\n".join(one.data for one in own.values()), declared):
+    files = [file for one in own.values() for file in _files(graph, one).values()]
+    if not uses and not _may_act(b"\n".join(one.data for one in (*own.values(), *files)), declared):
         return
     for step in job.steps:
         condition = step.condition.text.value.strip() if step.condition is not None else ""
@@ -63,11 +65,18 @@ def _may_act(data: bytes, declared: Installs) -> bool:
 
 
 def _of_script(graph: Graph, script: Script, condition: str, declared: Installs) -> Iterator[Act]:
-    if not declared and b"git" not in script.data and b"patch" not in script.data and b"install" not in script.data:
+    files = _files(graph, script) if script.job is not None else {}
+    may_act = declared or any(one in script.data for one in (b"git", b"patch", b"install"))
+    if not may_act and not files:
         return
     above: dict[int, tuple[Around, ...]] = {}
     for seen in walked(graph, script):
         start, stop = seen.command.span
+        if id(seen.command) in files:
+            above = above or {id(at.command): at.above for at in commands_at(script.block)}
+            around = tuple(_branches(above[id(seen.command)]))
+            for act in _of_script(graph, files[id(seen.command)], condition, declared):
+                yield replace(act, branches=(*around, *act.branches))
         for one in _within(seen):
             words = tuple(word.text for word in stripped(one.command))
             known = [
@@ -78,6 +87,17 @@ def _of_script(graph: Graph, script: Script, condition: str, declared: Installs)
                 above = above or {id(at.command): at.above for at in commands_at(script.block)}
                 branches = tuple(_branches(above[id(seen.command)]))
                 yield Act(what, folder, script.place(start), script.text(start, stop), words, branches, condition)
+
+
+def _files(graph: Graph, script: Script) -> dict[int, Script]:
+    """The scripts of the repository that commands run in the workspace, by the command; what those run is not followed."""
+    found: dict[int, Script] = {}
+    for one in ran(graph, script):
+        if one.kind in ("program", "shell") and one.path in graph.repository.tracked and one.seen.folder == WORKSPACE:
+            file = file_script(graph, one.path, one.options)
+            if file is not None:
+                found[id(one.seen.command)] = file
+    return found
 
 
 def _branches(above: tuple[Around, ...]) -> Iterator[tuple[int, int]]:

@@ -24,10 +24,14 @@ _OVER = "this moves `{folder}` after patches were applied to it: they are carrie
 
 def find(graph: Graph) -> Iterator[Finding]:
     declared = _declared(graph)
+    said: set[tuple[str, int | None, str]] = set()  # several jobs run one file
     for workflow in graph.repository.workflows.values():
         for job in workflow.jobs.values():
             found = [_installing(one, declared) for one in islice(acts(graph, workflow, job, declared), MOST)]
-            yield from _of_job([one for one in found if one is not None], declared)
+            for one in _of_job([one for one in found if one is not None], declared):
+                if (one.path, one.line, one.message) not in said:
+                    said.add((one.path, one.line, one.message))
+                    yield one
 
 
 def _declared(graph: Graph) -> Installs:
