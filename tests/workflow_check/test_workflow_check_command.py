@@ -478,6 +478,13 @@ def test_a_comment_with_a_reason_is_counted_and_one_without_is_an_error(reposito
     assert {one[0] for one in found(regraft(repository, "--format", "json"))} == {RULE, "ignore-without-reason"}
 
 
+def test_the_name_of_the_rule_is_no_word_that_a_failure_is_meant(repository: Path) -> None:
+    line = "git fetch origin && git checkout FETCH_HEAD"
+    text = BAD.replace(line, f"# regraft: ignore[{RULE}] old branches\n          {line}")
+    write(repository, SUITE, text)
+    assert "ignored 1;" in regraft(repository).stdout
+
+
 def test_a_file_that_github_cannot_read_is_not_ignored(repository: Path) -> None:
     line = "run: echo ${{ bad( }}  # regraft: ignore[workflow-unreadable] later"
     write(repository, SUITE, f"on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - {line}\n")
