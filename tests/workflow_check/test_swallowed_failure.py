@@ -292,5 +292,39 @@ def test_a_machine_with_windows_has_powershell(found: Callable) -> None:
 def test_a_chain_that_nobody_wrote_by_hand_is_not_judged(found: Callable) -> None:
     """Each of its commands would be held against all that follow."""
     chain = " && ".join(["make test"] * 20_000)
-    text = f"on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: |\n          {chain}\n          echo done\n"
+    text = (
+        f"on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: |\n          {chain}\n          echo done\n"
+    )
     assert found({"ci.yml": text}, RULE) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pip show torch >/dev/null 2>&1 && pip uninstall -y torch",
+        "python -m pip show torch && python -m pip uninstall -y torch",
+        "docker image inspect x >/dev/null 2>&1 && docker rmi x",
+        "docker ps -q | grep -q . && docker rm -f x",
+        'python3 -c "import sys; sys.exit(sys.version_info < (3, 9))" && echo new',
+        "python -c 'import torch' 2>/dev/null && echo has",
+        "curl -sf http://localhost/health && echo up",
+        "git ls-remote --exit-code origin x && git fetch origin x",
+    ],
+)
+def test_a_probe_is_no_failure(line: str, found: Callable) -> None:
+    text = f"on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: |\n          {line}\n          echo done\n"
+    assert found({"ci.yml": text}, RULE) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pip install torch >/dev/null && pytest tests",
+        "git checkout $REF >/dev/null 2>&1 && pip install .",
+        "curl -o x.tgz https://example.org/x.tgz && echo got",
+        "./prepare.sh && echo ready",
+    ],
+)
+def test_what_does_something_is_no_probe(line: str, found: Callable) -> None:
+    text = f"on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: |\n          {line}\n          echo done\n"
+    assert [one.line for one in found({"ci.yml": text}, RULE)] == [7]

@@ -20,7 +20,7 @@ _PROBES = frozenset(
         *("id", "getent", "mountpoint", "ls", "stat", "file", "nc", "ping", "sleep", "kill", "wait", "read", "((", "let"),
     }
 )  # fmt: skip
-_GIT_PROBES = frozenset({"diff", "rev-parse", "show-ref", "ls-files", "merge-base", "cat-file", "status", "diff-index", "check-ref-format", "ls-tree", "config", "describe", "log", "branch", "remote", "tag", "rev-list", "show"})  # fmt: skip
+_GIT_PROBES = frozenset({"diff", "rev-parse", "show-ref", "ls-files", "merge-base", "cat-file", "status", "diff-index", "check-ref-format", "ls-tree", "config", "describe", "log", "branch", "remote", "tag", "rev-list", "show", "ls-remote"})  # fmt: skip
 _HARMLESS = frozenset({"echo", "printf", "true", ":", "export", "set", "unset", "shopt", "mkdir", "touch", "rm", "cat", "pwd", "date", "local", "declare", "readonly", "chmod", "chown", "ln", "alias", "env", "uname", "nproc", "df", "free", "nvidia-smi", "continue", "break", "shift", "trap", "ulimit", "umask", "hostname", "whoami", "clear", "tree", "sync", "exit", "return", "pushd", "popd", "eval", "head", "tail", "sort", "wc", "sed", "awk", "tr", "cut"})  # fmt: skip
 _TESTS = frozenset({"pytest", "py.test", "tox", "nox", "ctest", "jest", "vitest", "mocha", "rspec", "phpunit", "make", "gmake", "ninja", "bazel", "bazelisk", "gradle", "gradlew", "mvn", "mvnw", "xcodebuild", "sbt", "gotestsum", "nosetests", "playwright", "meson", "scons", "mypy", "pyright"})  # fmt: skip
 _BUILDS = frozenset({"make", "gmake", "ninja", "bazel", "bazelisk", "gradle", "gradlew", "mvn", "mvnw", "xcodebuild", "meson", "scons"})  # fmt: skip
@@ -77,6 +77,30 @@ def kind(command: Command) -> Kind:
         return _git(rest)
     if name in _HARMLESS:
         return "harmless"
+    if _only_asks(name, rest):
+        return "probe"
+    other = _other(name, rest, words)
+    return "probe" if other in ("network", "other") and _is_silenced(command) else other
+
+
+def _only_asks(name: str, rest: Sequence[str]) -> bool:
+    """Whether it looks at something and leaves all as it is."""
+    if name in ("pip", "pip3", "uv") or (_PYTHON.fullmatch(name) and rest[:2] == ["-m", "pip"]):
+        return next((one for one in rest if not one.startswith("-") and one != "pip"), "") in ("show", "list", "freeze")
+    if name in _CONTAINERS:
+        return rest[:1] in (["ps"], ["images"], ["inspect"], ["info"]) or rest[1:2] in (["inspect"], ["ls"])
+    return _PYTHON.fullmatch(name) is not None and rest[:1] == ["-c"] and "exit(" in "".join(rest[1:2])
+
+
+def _is_silenced(command: Command) -> bool:
+    """Whether what it says is thrown away, so that only its status is wanted."""
+    return any(
+        one.target is not None and one.target.text == "/dev/null" and one.operator in (">", "&>", ">>", "&>>")
+        for one in command.redirects
+    )
+
+
+def _other(name: str, rest: Sequence[str], words: Sequence[Word]) -> Kind:
     if name in ("dpkg", "rpm", "brew") and rest[:1] and rest[0] in ("-s", "-l", "-q", "list", "-V"):
         return "probe"
     if is_tests(words):
@@ -168,7 +192,7 @@ def _git(rest: list[str]) -> Kind:
         return "ref" if verb != "reset" or rest else "harmless"
     if verb in ("diff", "rev-parse", "show-ref") or verb in _GIT_PROBES:
         return "probe"
-    return "network" if verb in ("clone", "ls-remote", "push") else "other"
+    return "network" if verb in ("clone", "push") else "other"
 
 
 def _name(word: Word) -> str:

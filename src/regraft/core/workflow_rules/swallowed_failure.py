@@ -184,14 +184,16 @@ class _Judge:
         if at.command not in members:
             return
         self.said.add(id(node))
-        later = [kind(one) for one in _firsts(node.items[-1])]
+        last = list(_firsts(node.items[-1]))
+        later, told = [kind(one) for one in last], all(one.name in WORDS_ONLY for one in last)
         grave = [one for one, what in zip(members, kinds, strict=True) if what in ("tests", "ref", "apply")]
         if not grave and "tests" in later:
             grave = [one for one, what in zip(members, kinds, strict=True) if what == "install"]
         mild = [
             one
             for one, what in zip(members, kinds, strict=True)
-            if what in ("install", "network")
+            if what == "install"
+            or (what == "network" and not (told and _only_looks(one)))
             or (what == "other" and one.name not in ("cd", "source", ".", "cp", "mv", "popd"))
         ]
         if not grave and not mild:
@@ -330,6 +332,12 @@ def _firsts(node: Node) -> Iterator[Command]:
         yield from (one for one in node.items if isinstance(one, Command))
     elif isinstance(node, Negated):
         yield from _firsts(node.item)
+
+
+def _only_looks(command: Command) -> bool:
+    """Whether a `curl` keeps nothing of what it gets: is there an answer?"""
+    saves = ("-o", "-O", "-T", "--output", "--remote-name", "-X", "--request", "-d", "--data")
+    return command.name == "curl" and not any(one.text.startswith(saves) for one in command.words[1:])
 
 
 RULE = Rule(NAME, "a command of a script whose failure does not fail the step", find)
