@@ -328,3 +328,10 @@ def test_a_probe_is_no_failure(line: str, found: Callable) -> None:
 def test_what_does_something_is_no_probe(line: str, found: Callable) -> None:
     text = f"on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: |\n          {line}\n          echo done\n"
     assert [one.line for one in found({"ci.yml": text}, RULE)] == [7]
+
+
+def test_the_worst_of_a_shell_without_e_is_said(found: Callable) -> None:
+    script = "cd friend\npip install -e . --no-deps\npytest friend\ncd .."
+    lines = "".join(f"          {line}\n" for line in script.split("\n"))
+    text = "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - shell: bash -l {0}\n        run: |\n" + lines
+    assert [(one.severity, one.line) for one in found({"ci.yml": text}, RULE)] == [("error", 10)]
