@@ -96,6 +96,7 @@ def test_tests_that_are_named_exist(page: Path) -> None:
     assert missing == []
 
 
+@pytest.mark.slow
 def test_the_pasted_help_texts_are_the_real_ones() -> None:
     done = subprocess.run(
         [sys.executable, "scripts/paste_help.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False

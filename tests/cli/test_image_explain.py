@@ -121,6 +121,7 @@ def test_everything_as_the_project_says(world: World) -> None:
     )
 
 
+@pytest.mark.slow
 def test_files_that_nothing_explains_are_told_from_those_of_a_patch(world: World) -> None:
     """https://github.com/radixark/miles/issues/603"""
     (world.baked / "rest").write_text("edited\n")
@@ -131,6 +132,7 @@ def test_files_that_nothing_explains_are_told_from_those_of_a_patch(world: World
     assert "  changed   one: by one.patch\n" in said
 
 
+@pytest.mark.slow
 def test_a_patch_that_was_left_out_and_one_whose_file_was_edited_since(world: World) -> None:
     (world.baked / "one").write_text("one 1\n")
     (world.baked / "two").write_text("two patched and edited\n")
@@ -139,6 +141,7 @@ def test_a_patch_that_was_left_out_and_one_whose_file_was_edited_since(world: Wo
     assert world.eng_of()["by_patch"] == {}
 
 
+@pytest.mark.slow
 def test_a_file_that_a_left_out_patch_edits_is_explained_by_that(world: World) -> None:
     (world.baked / "one").write_text("one 1\n")
     (world.baked / "rest").write_text("edited\n")
@@ -153,6 +156,7 @@ def test_an_interpreter_that_cannot_be_started_is_an_error_after_what_could_be_l
     assert "[missing-interpreter]" in said
 
 
+@pytest.mark.slow
 def test_a_checkout_that_is_not_there_is_an_error_and_no_unknown_commit(world: World) -> None:
     shutil.rmtree(world.baked)
     code, said = world.probe("--candidates", "10", codes=(3,))
@@ -181,11 +185,13 @@ def test_a_bare_name_below_a_root_is_never_this_machines_interpreter(world: Worl
     assert not (world.project / "baselines").exists()
 
 
+@pytest.mark.slow
 def test_a_patch_that_does_not_fit_the_commit(world: World) -> None:
     world.write("one.patch", patch("one").replace("-one 1", "-one 0"))
     assert world.eng_of()["patches"][0]["state"] == "does-not-fit"
 
 
+@pytest.mark.slow
 def test_another_commit_than_lock_and_dockerfile_expect(world: World) -> None:
     world.at(1)
     world.git("checkout", "--quiet", "--force", "--detach", world.commits[2], cwd=world.baked)
@@ -197,6 +203,7 @@ def test_another_commit_than_lock_and_dockerfile_expect(world: World) -> None:
     assert f"  expected  another: {world.commits[1]} (Dockerfile:3)\n" in said
 
 
+@pytest.mark.slow
 def test_without_a_repository_the_commit_is_unknown_and_never_guessed(world: World) -> None:
     """https://github.com/NVIDIA-NeMo/Speech/issues/11943"""
     shutil.rmtree(world.baked / ".git")
@@ -220,6 +227,7 @@ def test_it_is_found_by_the_files_among_candidates(world: World, patched: bool, 
     assert {one["state"] for one in found["patches"]} == {"in" if patched else "not-in"}
 
 
+@pytest.mark.slow
 def test_files_of_no_candidate_are_unknown(world: World) -> None:
     (world.baked / "rest").write_text("edited\n")
     shutil.rmtree(world.baked / ".git")

@@ -48,6 +48,7 @@ def test_the_plan_of_the_gate_reaches_the_machine_and_is_proved_there(named: tup
     assert touching(world, image, "trainer") == []
 
 
+@pytest.mark.slow
 def test_the_carried_patch_is_there_afterwards_where_the_image_carries_it(named: tuple[Any, Any]) -> None:
     world, _ = named
     lanes = {
@@ -95,6 +96,7 @@ def test_nothing_named_and_the_install_does_not_run_and_the_stage_does(unnamed: 
     assert world.version(image, "engine") == "1.0.0"
 
 
+@pytest.mark.slow
 def test_nothing_named_and_no_checkout_is_touched_and_only_the_project_is_installed(unnamed: tuple[Any, Any]) -> None:
     world, jobs = unnamed
     assert jobs["gate"].result == "success"
