@@ -1,4 +1,4 @@
-"""Three properties of any workflow that overrides a dependency, ready to be made tests of:
+"""Properties of any workflow that overrides a dependency, ready to be made tests of:
 
     from regraft.pytest import Override, OverrideProperties
 
@@ -21,6 +21,7 @@ from regraft.workflow_testing import JobResult, Runs, Stub, commit_of, git
 PULL = 12
 BRANCH = "regraft-topic"
 MISSING = "regraft-no-such-branch"
+REWRITTEN = "regraft-rewritten"
 
 
 class Override(Struct, frozen=True):
@@ -105,13 +106,26 @@ class World:
     def forms(self) -> list[tuple[str, str]]:
         """Each way to write a ref, and the commit that it means."""
         texts = {name: text for name, (text, _) in self.refs.items()}
-        found = []
-        for form in self._override.forms:
-            name = next((one for one in self.refs if f"{{{one}}}" in form), None)
-            if name is None:
-                raise ValueError(f"{form!r} holds none of {{branch}}, {{pull}} and {{commit}}")
-            found.append((form.format(**texts), self.refs[name][1]))
-        return found
+        return [(form.format(**texts), self.refs[self._kind(form)][1]) for form in self._override.forms]
+
+    def misfit(self) -> str | None:
+        """A ref, in the first form, of a commit that has other files where the patches change some. None where they change none."""
+        files = dict.fromkeys(base_files(self.patches), "rewritten\n")
+        if not files:
+            return None
+        form = self._override.forms[0]
+        kind = self._kind(form)
+        if kind == "pull":
+            self.upstream.pull(PULL + 1, files, parent=self.upstream.head("main"))
+            return form.format(pull=PULL + 1)
+        commit = self.upstream.commit(f"refs/heads/{REWRITTEN}", files, parent=self.upstream.head("main"))
+        return form.format(branch=REWRITTEN, commit=commit)
+
+    def _kind(self, form: str) -> str:
+        name = next((one for one in self.refs if f"{{{one}}}" in form), None)
+        if name is None:
+            raise ValueError(f"{form!r} holds none of {{branch}}, {{pull}} and {{commit}}")
+        return name
 
     def state(self, folder: Path) -> tuple[str | None, str, str]:
         """Everything of a checkout that an override changes: its commit, what differs from it, and what is new."""
@@ -140,6 +154,14 @@ def check_named_ref_is_checked_out(world: World, ref: str, commit: str) -> None:
         assert _is_in(world.checkout, data), f"{name} is not in the checkout of {ref!r}"
     for path, before in others.items():
         assert world.state(world.others[path]) == before, f"{path} was not named, and is not as it was"
+
+
+def check_misfit_fails(world: World, ref: str) -> None:
+    """A commit that a patch does not fit fails the job: what would run is the dependency without the project's change."""
+    world.renew()
+    result = world.run(ref)
+    names = ", ".join(world.patches)
+    assert result.result == "failure", f"{names} cannot be applied to {ref!r}, and the job is a {result.result}"
 
 
 def check_unnamed_is_untouched(world: World) -> None:
@@ -192,6 +214,12 @@ class OverrideProperties:
         world = self._world(workflow_runs, tmp_path)
         for ref, commit in world.forms():
             check_named_ref_is_checked_out(world, ref, commit)
+
+    def test_a_patch_that_does_not_fit_fails_this_step(self, workflow_runs: Runs, tmp_path: Path) -> None:
+        world = self._world(workflow_runs, tmp_path)
+        ref = world.misfit()
+        if ref is not None:
+            check_misfit_fails(world, ref)
 
     def test_an_unnamed_dependency_is_untouched(self, workflow_runs: Runs, tmp_path: Path) -> None:
         check_unnamed_is_untouched(self._world(workflow_runs, tmp_path))

@@ -1,4 +1,4 @@
-"""The three properties of a workflow that overrides a dependency: red on the scripts that people have, green on a right one."""
+"""The properties of a workflow that overrides a dependency: red on the scripts that people have, green on a right one."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +9,7 @@ from regraft.workflow_override import (
     MISSING,
     Override,
     World,
+    check_misfit_fails,
     check_named_ref_is_checked_out,
     check_unnamed_is_untouched,
     check_unresolvable_ref_fails,
@@ -88,15 +89,25 @@ jobs:
     return make
 
 
+IGNORES = RIGHT.replace('.patch"; done', '.patch" || echo "without $patch"; done')
+
+
+def misfit(world: World) -> None:
+    ref = world.misfit()
+    assert ref is not None
+    check_misfit_fails(world, ref)
+
+
 def named(world: World) -> None:
     for ref, commit in world.forms():
         check_named_ref_is_checked_out(world, ref, commit)
 
 
-def test_a_right_script_has_all_three(world: Callable[[str], World]) -> None:
+def test_a_right_script_has_all(world: Callable[[str], World]) -> None:
     made = world(RIGHT)
     check_unresolvable_ref_fails(made, MISSING)
     named(made)
+    misfit(made)
     check_unnamed_is_untouched(made)
 
 
@@ -108,6 +119,16 @@ def test_a_chain_that_swallows_a_mistyped_branch_is_found(world: Callable[[str],
 def test_a_patch_that_is_not_replayed_is_found(world: Callable[[str], World]) -> None:
     with pytest.raises(AssertionError, match=r"patches/two\.patch is not in the checkout of 'regraft-topic'"):
         named(world(UNPATCHED))
+
+
+def test_a_patch_whose_failure_is_ignored_is_found(world: Callable[[str], World]) -> None:
+    """The patches fit whatever is asked for in `named`."""
+    made = world(IGNORES)
+    named(made)
+    with pytest.raises(
+        AssertionError, match=r"patches/one\.patch, patches/two\.patch cannot be applied to 'regraft-rewritten'"
+    ):
+        misfit(made)
 
 
 def test_a_script_that_takes_another_commit_is_found(world: Callable[[str], World]) -> None:
