@@ -32,7 +32,7 @@ class Runs:
         """An empty repository that git in the steps finds as `https://github.com/NAME`."""
         return self._upstreams.add(name)
 
-    def run_job(self, file: str, job: str, *steps: str, **given: Any) -> JobResult:
+    def run_job(self, file: str, job: str, *steps: str | int, **given: Any) -> JobResult:
         """Run the steps of a job, or those that are named by id, name or number.
 
         `given`: `event_name`, `event`, `github`, `inputs`, `secrets`, `vars`, `needs`, `matrix`, `env` (as the image has it),
@@ -48,7 +48,7 @@ class Runs:
         asked = Asked(
             job,
             Given(**given),
-            steps,
+            tuple(map(str, steps)),
             float(options.get("timeout", 600.0)),
             {path: str(folder) for path, folder in options.get("maps", {}).items()},
         )
@@ -64,7 +64,7 @@ class Runs:
         self._told("\n".join(run_lines(result)))
         return result
 
-    def run_step(self, file: str, job: str, step: str, **given: Any) -> StepResult:
+    def run_step(self, file: str, job: str, step: str | int, **given: Any) -> StepResult:
         """One step alone."""
         return self.run_job(file, job, step, **given).steps[0]
 

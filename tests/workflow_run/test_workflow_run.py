@@ -465,6 +465,41 @@ def test_needs_and_matrix(project: MakeRuns) -> None:
     assert runs.run_step("tests.yml", "job", "a").log == "4 a success\n"
 
 
+MADE = """
+        on: push
+        jobs:
+          first: {runs-on: x, steps: [{run: echo}]}
+          gate: {needs: first, if: always(), runs-on: x, steps: [{run: echo}]}
+          job:
+            needs: gate
+            runs-on: x
+            strategy: {matrix: {part: "${{ fromJSON(needs.gate.outputs.parts) }}", os: [a]}}
+            steps: [{run: "echo ${{ matrix.part }} ${{ matrix.os }}"}]
+    """
+
+
+def gives(parts: str) -> dict[str, dict[str, object]]:
+    return {"gate": {"result": "success", "outputs": {"parts": parts}}}
+
+
+def test_a_matrix_that_an_output_makes(project: MakeRuns) -> None:
+    runs = project(MADE)
+    assert runs.run_step("tests.yml", "job", 1, needs=gives("[2, 3]")).log == "2 a\n"
+    for parts, said in (("[]", "which holds nothing to run"), ('"2"', "which holds nothing to run"), ("", "fromJSON")):
+        with pytest.raises(InputError, match="(?i)" + said):
+            runs.run_job("tests.yml", "job", needs=gives(parts))
+    assert runs.run_step("tests.yml", "job", 1, matrix={"part": 1, "os": "b"}).log == "1 b\n"
+
+
+def test_a_job_that_is_skipped_asks_for_no_matrix_and_one_further_away_may_be_skipped(project: MakeRuns) -> None:
+    """GitHub's implied `success()` looks at all ancestors."""
+    runs = project(MADE)
+    needs = {**gives(""), "first": {"result": "skipped"}}
+    assert runs.run_job("tests.yml", "job", needs=needs).result == "skipped"
+    with pytest.raises(InputError, match="does not come after 'job'"):
+        runs.run_step("tests.yml", "gate", 1, needs={"job": {"result": "success"}})
+
+
 def test_workflow_commands_are_kept_as_data(one: One) -> None:
     done = one('echo "::error file=a.py,line=2::it is%0Awrong"; echo "::set-output name=old::value"')
     assert [(c.name, c.properties, c.data) for c in done.commands] == [

@@ -108,7 +108,7 @@ def test_an_output_of_a_step_that_does_not_run(regraft: Command) -> None:
         (("tests.yml", "test", "resolv"), "no step 'resolv'"),
         (("tests.yml", "test", "--input", "reff=x"), "no input 'reff'"),
         (("tests.yml", "test", "--input", "ref"), "no NAME=VALUE"),
-        (("tests.yml", "test", "--need", "other=success"), "does not need 'other'"),
+        (("tests.yml", "test", "--need", "other=success"), "does not come after 'other'"),
         (("tests.yml", "test", "--stub", "cd"), "built in"),
         (("tests.yml", "test", "--stub", "gh=x"), "no exit code"),
         (("tests.yml", "test", "--map", "root=/tmp"), "no absolute path"),

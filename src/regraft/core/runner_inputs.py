@@ -1,11 +1,10 @@
-"""What a workflow's inputs and matrix are, from what is declared and what is given."""
+"""What a workflow's inputs are, from what is declared and what is given."""
 
-import itertools
 from collections.abc import Mapping
 from typing import Any
 
 from regraft.core.spelling import nearest
-from regraft.core.workflow_values import Data, Declared, Job, Text, Workflow
+from regraft.core.workflow_values import Declared, Workflow
 from regraft.errors import InputError
 
 _CALLS = ("workflow_dispatch", "workflow_call")
@@ -53,39 +52,3 @@ def _value(declared: Declared, given: Any) -> Any:
             return declared.options[0]
         case _:
             return "" if value is None else value
-
-
-def matrix_of(job: Job) -> dict[str, Any]:
-    """The first combination of a literal matrix; nothing where an expression makes it."""
-    data = job.data.get("strategy", "matrix")
-    if data is None or not isinstance(data.value, Mapping):
-        return {}
-    found = {}
-    for name, values in data.value.items():
-        if name not in ("include", "exclude") and isinstance(values.value, tuple) and values.value:
-            found[name] = _plain(values.value[0])
-    included = data.get("include")
-    if not found and included is not None and isinstance(included.value, tuple):
-        return next((_plain(one) for one in itertools.islice(included.value, 1)), {})
-    return found
-
-
-def _plain(data: Data) -> Any:
-    match data.value:
-        case Text(value=value, plain=plain):
-            return _scalar(value) if plain else value
-        case tuple():
-            return [_plain(one) for one in data.value]
-        case _:
-            return {name: _plain(one) for name, one in data.value.items()}
-
-
-def _scalar(text: str) -> Any:
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    if text.lower() in ("", "null", "~"):
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        return text

@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from regraft.core import runner_context as context
 from regraft.core.runner_expressions import Scope, Status, fill, fill_all, holds
-from regraft.core.runner_inputs import inputs_of, matrix_of
+from regraft.core.runner_inputs import inputs_of
+from regraft.core.runner_matrix import matrix_of
 from regraft.core.runner_paths import Paths
 from regraft.core.runner_values import Given, JobResult
 from regraft.core.spelling import nearest
@@ -54,7 +55,7 @@ class Asked(Struct, frozen=True):
 
 
 def run_job(source: Source, asked: Asked, place: Place) -> JobResult:
-    """Raises InputError: unknown-job, unknown-step, not-a-job, unknown-input, unreadable; OutsideError."""
+    """Raises InputError: unknown-job, unknown-step, not-a-job, unknown-input, unknown-need, no-matrix, unreadable; OutsideError."""
     workflow, given = source.workflow, asked.given
     read = named_job(workflow, asked.job)
     if read.uses is not None:
@@ -70,8 +71,12 @@ def run_job(source: Source, asked: Asked, place: Place) -> JobResult:
         },
         Defaults(read.shell or workflow.shell, read.working_directory or workflow.working_directory),
     )
-    if not asked.steps and not _starts(read, names):
+    results = _results(workflow, read, given)
+    if not asked.steps and not _starts(read, names, results):
         return JobResult(workflow.path, asked.job, "skipped", notes=(*notes, "the job's condition does not hold"))
+    names["matrix"] = dict(given.matrix) or matrix_of(read, Scope(names, "success"))
+    names["env"] = dict(given.env) | fill_all(workflow.env, Scope(names, "success"))
+    names["env"] |= fill_all(read.env, Scope(names, "success"))
     paths = Paths(asked.maps, place.programs, place.exists)
     job = Job(place, paths, source.actions, names, asked.timeout, dict(names["env"]), given.uses)
     if not any((step.uses.value if step.uses else "").lower().startswith("actions/checkout@") for step in steps):
@@ -121,7 +126,7 @@ def _notes(job: Read) -> list[str]:
 
 
 def _names(source: Source, job: Read, asked: Asked, place: Place) -> dict[str, Any]:
-    """The contexts, with the environment of the job."""
+    """The contexts that a job's own `if` and its matrix are asked with."""
     workflow, given = source.workflow, asked.given
     name = context.event_name(given, workflow.events)
     inputs = inputs_of(workflow, name, given.inputs)
@@ -134,22 +139,18 @@ def _names(source: Source, job: Read, asked: Asked, place: Place) -> dict[str, A
     github = {"workflow": title, "job": asked.job, "workspace": place.workspace, "event_path": path}
     told = Given(event_name=name, event=event, github=given.github)
     github |= context.github(told, name, asked.project, place.head() or "0" * 40)
-    matrix = dict(given.matrix) or matrix_of(job)
-    names: dict[str, Any] = {
+    return {
         "github": github,
         "inputs": inputs,
         "vars": dict(given.vars),
         "secrets": secrets,
         "needs": _needs(job, given),
         "strategy": {"fail-fast": True, "job-index": 0, "job-total": 1, "max-parallel": 1},
-        "matrix": matrix,
+        "matrix": {},
         "runner": context.runner(place.temp, place.tools),
         "job": {"status": "success"},
         "env": {},
     }
-    env = dict(given.env) | fill_all(workflow.env, Scope(names, "success"))
-    names["env"] = env | fill_all(job.env, Scope(names, "success"))
-    return names
 
 
 def _text(value: object) -> str:
@@ -158,17 +159,26 @@ def _text(value: object) -> str:
 
 def _needs(job: Read, given: Given) -> dict[str, Any]:
     found: dict[str, Any] = {one.value: {"result": "success", "outputs": {}} for one in job.needs}
-    for name, about in given.needs.items():
-        if name not in found:
-            raise InputError(
-                "unknown-need", f"the job does not need {name!r:.80}", where=f"{job.place.path}:{job.place.line}"
-            )
-        found[name] = found[name] | dict(about)
-    return found
+    return {name: about | dict(given.needs.get(name, {})) for name, about in found.items()}
 
 
-def _starts(job: Read, names: Mapping[str, Any]) -> bool:
-    results = [one["result"] for one in names["needs"].values()]
+def _results(workflow: Workflow, job: Read, given: Given) -> list[str]:
+    """How all jobs before it ended, those that it does not need itself too. Raises InputError `unknown-need`."""
+    before: dict[str, str] = {}
+    waiting = [one.value for one in job.needs]
+    while waiting:
+        name = waiting.pop()
+        if name not in before and name in workflow.jobs:
+            before[name] = given.needs.get(name, {}).get("result", "success")
+            waiting += [one.value for one in workflow.jobs[name].needs]
+    for name in given.needs:
+        if name not in before:
+            where = f"{job.place.path}:{job.place.line}"
+            raise InputError("unknown-need", f"the job does not come after {name!r:.80}", where=where)
+    return list(before.values())
+
+
+def _starts(job: Read, names: Mapping[str, Any], results: Sequence[str]) -> bool:
     status: Status = (
         "failure" if "failure" in results else "success" if all(one == "success" for one in results) else "skipped"
     )
