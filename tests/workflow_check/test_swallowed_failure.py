@@ -335,3 +335,41 @@ def test_the_worst_of_a_shell_without_e_is_said(found: Callable) -> None:
     lines = "".join(f"          {line}\n" for line in script.split("\n"))
     text = "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - shell: bash -l {0}\n        run: |\n" + lines
     assert [(one.severity, one.line) for one in found({"ci.yml": text}, RULE)] == [("error", 10)]
+
+
+def lines(*script: str) -> dict[str, str]:
+    """The first line is line 7."""
+    block = "".join(f"          {line}\n" for line in script)
+    return {"ci.yml": f"on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: |\n{block}"}
+
+
+@pytest.mark.parametrize(
+    "script",
+    [("set +e", "pytest tests", "echo done"), ("make build", "set +o errexit", "pytest tests", "cat log")],
+)
+def test_tests_after_the_shells_e_was_switched_off(script: tuple[str, ...], found: Callable) -> None:
+    (one,) = found(lines(*script), RULE)
+    assert (one.severity, one.line) == ("warning", 7 + script.index("pytest tests"))
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        ("set +e", "pytest tests", "code=$?", "cat log", 'exit "$code"'),
+        ("set +e", "pytest tests"),
+        ("set +e", "pytest tests", "set -e", "echo done"),
+        ("set +e", "ls x", "set -e", "pytest tests"),
+        ("# flaky, only watched", "set +e", "pytest tests", "echo done"),
+        ("set +e", "rm x", "echo done"),
+    ],
+    ids=[
+        "keeps the status",
+        "is the last",
+        "switched on again",
+        "only around a probe",
+        "a comment says why",
+        "no tests",
+    ],
+)
+def test_an_e_that_is_switched_off_for_a_reason(script: tuple[str, ...], found: Callable) -> None:
+    assert found(lines(*script), RULE) == []

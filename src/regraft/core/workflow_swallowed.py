@@ -38,6 +38,9 @@ _SOURCE = regex(r"-[er]\b|--(?:editable|requirements?)\b|\.|git\+|[^=<>]*/|[^ ]*
 _OWN = regex(r"-e|--editable|\.(?:/\S*|\[\S*\])?|git\+\S+")
 _SYSTEM = frozenset({"apt", "apt-get", "yum", "dnf", "apk", "brew", "conda", "mamba"})
 
+OFF = regex(rb"(?m)^\s*set \+(?:[a-z]*e|o errexit)|\btrap\b.*\bERR\b")
+_TAKES = regex(rb"\$\?|PIPESTATUS|\b(?:trap|exit|return|if|while|until|wait)\b|\|\||&&|\bset -(?:[a-z]*e|o errexit)|#")
+
 
 class Lost(Struct, frozen=True):
     """A command at a byte of the script, how grave its loss is, why it is lost, and what to do."""
@@ -221,6 +224,20 @@ def in_the_background(block: Block) -> Iterator[Lost]:
         then = (last.span.start, last.span.stop, "here `wait` takes no number")
         yield Lost(at.command.span.start, at.command.span.stop, severity, why, fix, then)
         return
+
+
+def switched_off(data: bytes, places: Sequence[At]) -> Iterator[Lost]:
+    """Tests after `set +e`, where nothing takes up a status and the last command does well whatever came before."""
+    off = OFF.search(data)
+    if off is None or _TAKES.search(data) or not places or kind(places[-1].command) != "harmless":
+        return
+    for at in places:
+        span = at.command.span
+        if span.start > off.start() and weight(at.command) == "error":
+            why = "`set +e` stands before it, and nothing asks for its status"
+            fix = 'keep the status (`code=$?`), and end the script with `exit "$code"`'
+            yield Lost(span.start, span.stop, "warning", why, fix, following(at, "then `{}` runs"))
+            return
 
 
 def is_waved_through(at: At) -> bool:

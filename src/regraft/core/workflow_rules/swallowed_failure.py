@@ -1,10 +1,10 @@
 """A command whose failure leaves its step green: https://github.com/radixark/miles/pull/2674
 
 What the shell does is found by running the script in thought with that command failing (`shell_failure.outcome`), under the
-options that are in force. What somebody seems to have meant is left alone: probes, `|| true`, conditions, `set +e`.
+options that are in force. What somebody seems to have meant is left alone: probes, `|| true`, conditions, a status that is kept after `set +e`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from regraft.core.findings import Confidence, Finding, Severity, Witness
 from regraft.core.patterns import regex
@@ -29,13 +29,16 @@ from regraft.core.workflow_run_files import run_files
 from regraft.core.workflow_scripts import Script, job_scripts, kept, scripts
 from regraft.core.workflow_swallowed import (
     GATE,
+    OFF,
     WORDS_ONLY,
+    Lost,
     following,
     in_conditions,
     in_other_shells,
     in_the_background,
     in_words,
     says_so,
+    switched_off,
     waved_through,
     weight,
 )
@@ -45,7 +48,6 @@ NAME = "swallowed-failure"
 MOST = 200_000  # commands of one script that are run in thought
 
 _MAY = regex(rb"&&|\||\$\(|`")
-_OFF = regex(rb"(?m)^\s*set \+(?:[a-z]*e|o errexit)|\btrap\b.*\bERR\b")
 _LOOKS = frozenset({"grep", "egrep", "rg", "awk", "python", "python3", "jq", "test", "[", "[[", "perl", "node"})
 _DECIDES = frozenset({"break", "continue", "exit", "return"})
 _TAKES_UP = frozenset({"mv", "cp", "cat", "tar"})
@@ -80,9 +82,12 @@ class _Judge:
 
     def findings(self) -> Iterator[Finding]:
         data = self.script.data
-        if (self.script.shell.errexit and not _MAY.search(data) and not GATE.search(data)) or _OFF.search(data):
+        if self.script.shell.errexit and not any(one.search(data) for one in (_MAY, GATE, OFF)):
             return
         places = kept(self.graph, ("places", id(self.script.block)), self._places)
+        if OFF.search(data):
+            yield from self._say(switched_off(data, places))
+            return
         self.left = MOST // max(1, len(places))
         for one in places:
             yield from self._patch(one)
@@ -98,13 +103,14 @@ class _Judge:
         def goes_on(command: Command) -> bool:
             return self._goes_on(command, self.script.shell)
 
-        for lost in (
-            *in_other_shells(self.script.data, places),
-            *(in_conditions(places) if self.script.shell.errexit else ()),
-            *in_the_background(self.script.block),
-            *in_words(places, goes_on),
-            *waved_through(places, goes_on),
-        ):
+        yield from self._say(in_other_shells(self.script.data, places))
+        yield from self._say(in_conditions(places) if self.script.shell.errexit else ())
+        yield from self._say(in_the_background(self.script.block))
+        yield from self._say(in_words(places, goes_on))
+        yield from self._say(waved_through(places, goes_on))
+
+    def _say(self, all_lost: Iterable[Lost]) -> Iterator[Finding]:
+        for lost in all_lost:
             text = self.script.text(lost.at, lost.stop)
             message = f"`{text}` can fail and {self.script.label} goes on: {lost.why}"
             witnesses = () if lost.then is None else (self._witness(*lost.then),)
