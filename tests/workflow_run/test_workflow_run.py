@@ -651,3 +651,120 @@ def test_a_change_of_the_project_is_seen_by_the_next_run(project: MakeRuns) -> N
     assert runs.run_step("tests.yml", "job", "a").log == "one\n"
     (runs.workflows.root / "file").write_text("two\n")
     assert runs.run_step("tests.yml", "job", "a").log == "two\n"
+
+
+def test_ci_is_true_where_nobody_says_otherwise(project: MakeRuns) -> None:
+    """Builds are told `CI: false` to be less strict, and the runner lets them."""
+    text = """
+        on: push
+        jobs:
+          job:
+            runs-on: x
+            steps:
+              - {id: own, run: 'echo "$CI $GITHUB_ACTIONS"', env: {CI: "false", GITHUB_ACTIONS: "false"}}
+              - {id: usual, run: 'echo "$CI"'}
+    """
+    done = project(text).run_job("tests.yml", "job")
+    assert done.step("own").log == "false true\n"
+    assert done.step("usual").log == "true\n"
+
+
+def test_an_output_with_what_a_step_masked_or_a_line_of_a_secret_does_not_leave(project: MakeRuns) -> None:
+    text = """
+        on: push
+        jobs:
+          job:
+            runs-on: x
+            outputs:
+              masked: "${{ steps.a.outputs.masked }}"
+              line: "${{ steps.a.outputs.line }}"
+              token: "${{ steps.a.outputs.token }}"
+              plain: "${{ steps.a.outputs.plain }}"
+            steps:
+              - id: a
+                run: |
+                  echo "::add-mask::hush-hush"
+                  echo "masked=a hush-hush b" >>"$GITHUB_OUTPUT"
+                  echo "line=second of ${{ secrets.KEY != '' }}" >>"$GITHUB_OUTPUT"
+                  echo "token=${{ github.token }}" >>"$GITHUB_OUTPUT"
+                  echo "plain=1" >>"$GITHUB_OUTPUT"
+    """
+    done = project(text).run_job("tests.yml", "job", secrets={"KEY": "first of\nsecond of\n"})
+    assert done.step("a").outputs["masked"] == "a hush-hush b"
+    assert done.outputs == {"plain": "1"}
+
+
+def test_a_mask_of_a_composite_action_counts_for_the_job(project: MakeRuns) -> None:
+    action = """
+        runs:
+          using: composite
+          steps: [{run: "echo ::add-mask::hush-hush", shell: bash}]
+    """
+    text = """
+        on: push
+        jobs:
+          job:
+            runs-on: x
+            outputs: {masked: "${{ steps.a.outputs.masked }}"}
+            steps:
+              - uses: ./act
+              - {id: a, run: 'echo "masked=hush-hush" >>"$GITHUB_OUTPUT"'}
+    """
+    assert project(text, {"act/action.yml": action}).run_job("tests.yml", "job").outputs == {}
+
+
+@pytest.mark.parametrize("before", ["{run: echo}", "{uses: ./act}, {uses: actions/checkout@v4}"])
+def test_an_action_that_is_not_in_the_workspace_fails_the_step(project: MakeRuns, before: str) -> None:
+    """The name is wrong, or the checkout comes after it."""
+    after = "" if "act" in before else ", {uses: ./acct}"
+    text = f"""
+        on: push
+        jobs:
+          job:
+            runs-on: x
+            steps: [{before}{after}, {{run: echo, if: always()}}]
+    """
+    action = "runs: {using: composite, steps: [{run: echo, shell: bash}]}"
+    done = project(text, {"act/action.yml": action}).run_job("tests.yml", "job")
+    assert done.result == "failure"
+    why = next(one.why for one in done.steps if one.outcome == "failure")
+    assert why is not None
+    assert "no action.yml" in why
+    assert "actions/checkout" in why
+
+
+def test_an_action_that_is_there_and_no_composite_one_is_skipped(project: MakeRuns) -> None:
+    text = """
+        on: push
+        jobs:
+          job: {runs-on: x, steps: [{uses: ./act}, {run: echo}]}
+    """
+    runs = project(text, {"act/action.yml": "runs: {using: node20, main: index.js}"})
+    done = runs.run_job("tests.yml", "job")
+    assert (done.result, done.steps[0].outcome) == ("success", "skipped")
+
+
+def test_a_time_limit_may_be_an_expression(project: MakeRuns) -> None:
+    text = """
+        on: push
+        jobs:
+          job:
+            runs-on: x
+            steps: [{run: sleep 20, timeout-minutes: "${{ fromJSON(vars.MINUTES) }}"}]
+    """
+    done = project(text).run_job("tests.yml", "job", vars={"MINUTES": "0.005"})
+    assert (done.result, done.steps[0].why) == ("failure", "its time was up")
+
+
+def test_nobody_outlives_the_job(one: One, tmp_path: Path) -> None:
+    """`setsid` takes a program out of its group; the runner knows its own by a variable that they inherit."""
+    place = tmp_path / "pid"
+    done = one(
+        f"""
+        setsid sh -c 'echo $$ >{place}.new; mv {place}.new {place}; exec sleep 60' >/dev/null 2>&1 &
+        while [ ! -e {place} ]; do sleep 0.01; done
+        """
+    )
+    assert done.outcome == "success"
+    left = Path(f"/proc/{place.read_text().strip()}/cmdline")
+    assert not left.exists() or not left.read_bytes()  # nobody may have taken note of its end

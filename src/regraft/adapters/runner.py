@@ -14,6 +14,7 @@ from pathlib import Path
 
 from regraft.adapters import files, process
 from regraft.adapters.git_folder import find
+from regraft.adapters.leftover import end_marked
 from regraft.adapters.places import Places
 from regraft.adapters.runner_upstreams import Upstreams
 from regraft.adapters.runner_workspace import ProjectCopy
@@ -28,6 +29,7 @@ FILE_LIMIT = 16 * 1024 * 1024  # bytes of one of the runner's files
 NOWHERE = "http://127.0.0.1:9"
 
 _SAID = ("output", "env", "path", "step_summary", "state")
+_TRACKED = "RUNNER_TRACKING_ID"  # by which GitHub's runner knows what a job leaves
 _USUAL = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -80,6 +82,7 @@ class Runner:
         try:
             yield cls(project, environ, folder.path, stubs, upstreams=upstreams, copy=copy)
         finally:
+            end_marked(_TRACKED, folder.path.name)
             _writable(folder.path)
             if copy is not None:
                 copy.give_back()
@@ -103,6 +106,8 @@ class Runner:
         return {
             "PATH": f"{self._stubs}:{self.path}",
             "HOME": str(self._base / "home"),
+            "CI": "true",
+            _TRACKED: self._base.name,
             "LANG": "C.UTF-8",
             "TMPDIR": self.temp,
             "GIT_CONFIG_NOSYSTEM": "1",

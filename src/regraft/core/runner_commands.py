@@ -7,12 +7,15 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
+from regraft.core.patterns import regex
+
 _NAMES = frozenset(
     {
         *("add-mask", "add-matcher", "add-path", "debug", "echo", "endgroup", "error", "group", "notice"),
         *("remove-matcher", "save-state", "set-env", "set-output", "stop-commands", "warning"),
     }
 )
+_LINE_END = regex(r"\r\n|\r|\n")
 _DATA = (("%0D", "\r"), ("%0A", "\n"), ("%25", "%"))
 _PROPERTY = (("%0D", "\r"), ("%0A", "\n"), ("%3A", ":"), ("%2C", ","), ("%25", "%"))
 _OLD = (("%3B", ";"), ("%0D", "\r"), ("%0A", "\n"), ("%5D", "]"), ("%25", "%"))
@@ -42,6 +45,11 @@ def read_commands(lines: Iterable[str]) -> tuple[Command, ...]:
         if command.name == "stop-commands" and command.data:
             token = command.data
     return tuple(found)
+
+
+def masked(texts: Iterable[str]) -> frozenset[str]:
+    """What the runner hides of secrets and masks: each as a whole, and each of its lines."""
+    return frozenset(one for text in texts for one in (text, *_LINE_END.split(text)) if one.strip())
 
 
 def _new(line: str, number: int) -> Command | None:

@@ -132,8 +132,8 @@ def runner(temp: str, tools: str) -> dict[str, Any]:
 
 
 def variables(context: Mapping[str, Any], machine: Mapping[str, Any]) -> dict[str, str]:
-    """`GITHUB_*` and `RUNNER_*`: they are set last of all, whatever `env:` says."""
-    found = {"CI": "true", "GITHUB_ACTIONS": "true"}
+    """`GITHUB_*` and `RUNNER_*`: they are set last of all, whatever `env:` says. `CI` is none of them: `env:` may set that."""
+    found = {"GITHUB_ACTIONS": "true"}
     for name in _EXPOSED:
         value = context.get(name)
         if isinstance(value, bool):

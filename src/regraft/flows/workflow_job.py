@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from regraft.core import runner_context as context
+from regraft.core.runner_commands import masked
 from regraft.core.runner_expressions import Scope, Status, fill, fill_all, holds
 from regraft.core.runner_inputs import inputs_of
 from regraft.core.runner_matrix import matrix_of
@@ -186,12 +187,13 @@ def _starts(job: Read, names: Mapping[str, Any], results: Sequence[str]) -> bool
 
 
 def _outputs(read: Read, job: Job, frame: Frame) -> tuple[dict[str, str], list[str]]:
-    """The job's outputs; one that holds a secret does not leave the runner."""
+    """The job's outputs; one that holds a secret, or what a step masked, does not leave the runner."""
     scope = Scope({**job.names, "env": job.env, "steps": frame.steps}, frame.status)
+    hidden = masked((*job.names["secrets"].values(), str(job.names["github"].get("token") or ""), *job.masks))
     found, dropped = {}, []
     for name, value in read.outputs.items():
         text = fill(value, scope)
-        if any(secret and secret in text for secret in job.names["secrets"].values()):
+        if any(one in text for one in hidden):
             dropped.append(f"output {name} is dropped, as on GitHub: it may contain a secret")
         else:
             found[name] = text

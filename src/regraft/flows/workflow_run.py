@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from regraft.core.expression_text import value_parts
 from regraft.core.runner_commands import Command, read_commands
 from regraft.core.runner_context import variables
 from regraft.core.runner_expressions import Scope, fill, fill_all, holds
@@ -80,6 +81,7 @@ class Job(Struct):
     env: dict[str, str]
     uses: Mapping[str, Mapping[str, str]] = {}
     front: list[str] = []
+    masks: list[str] = []  # by `add-mask`
 
 
 class Frame(Struct):
@@ -182,7 +184,7 @@ def _script(job: Job, frame: Frame, step: Step, scope: Scope, begun: StepResult)
     env = {_usable(name): _usable(value) for name, value in env.items()}
     begun = replace(begun, shell=" ".join(line.argv("{0}")), mapped=paths.used())
     try:
-        ran = machine.run(line, _encodable(script), env, _usable(folder), _timeout(job, step))
+        ran = machine.run(line, _encodable(script), env, _usable(folder), _timeout(job, step, scope))
     except OutsideError as error:
         if error.code not in _NOT_STARTED:
             raise
@@ -206,9 +208,10 @@ def _encodable(text: str) -> str:
     return text
 
 
-def _timeout(job: Job, step: Step) -> float:
+def _timeout(job: Job, step: Step, scope: Scope) -> float:
     data = step.data.get("timeout-minutes")
-    text = data.value.value if data is not None and isinstance(data.value, Text) else ""
+    written = data.value if data is not None and isinstance(data.value, Text) else None
+    text = fill(Value(written, value_parts(written.value)), scope) if written is not None else ""
     minutes = float(text) if text.replace(".", "", 1).isdigit() else None
     return min(job.timeout, minutes * 60) if minutes else job.timeout
 
@@ -216,6 +219,7 @@ def _timeout(job: Job, step: Step) -> float:
 def _read(job: Job, ran: Ran, begun: StepResult, scope: Scope) -> StepResult:
     """What a script left in the runner's files, taken over."""
     commands = read_commands(ran.log.split("\n"))
+    job.masks += [one.data for one in commands if one.name == "add-mask"]
     result = replace(
         begun,
         code=ran.code,
@@ -271,6 +275,9 @@ def _used(job: Job, frame: Frame, step: Step, scope: Scope, begun: StepResult) -
             begun, outcome="skipped", conclusion="skipped", why=f"{NOT_RUN}{written} is another repository's"
         )
     folder = posixpath.normpath(written[2:])
+    if written.startswith("./") and not _has_action(job.machine, folder):
+        why = f"there is no action.yml in {folder!r:.200} of the workspace: is actions/checkout before it?"
+        return replace(begun, outcome="failure", conclusion="failure", why=why)
     found = job.actions.get("" if folder == "." else folder)
     if found is None or not found.steps:
         why = "no action of this repository" if found is None else "no composite action"
@@ -278,6 +285,11 @@ def _used(job: Job, frame: Frame, step: Step, scope: Scope, begun: StepResult) -
     if frame.depth >= DEEPEST:
         raise InputError("too-deep", f"more than {DEEPEST} composite actions in each other", where=found.path)
     return _composite(job, frame, found, given, scope, begun)
+
+
+def _has_action(machine: Machine, folder: str) -> bool:
+    place = posixpath.join(machine.workspace, folder)
+    return any(machine.exists(posixpath.join(place, name)) for name in ("action.yml", "action.yaml", "Dockerfile"))
 
 
 def _checkout(job: Job, given: Mapping[str, str], scope: Scope, begun: StepResult) -> StepResult:
