@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from regraft.errors import InputError
 from regraft.workflow_override import (
+    BRANCH,
     MISSING,
     Override,
+    OverrideProperties,
     World,
     check_misfit_fails,
     check_named_ref_is_checked_out,
@@ -144,3 +147,48 @@ def test_a_script_that_moves_what_nobody_named_is_found(world: Callable[[str], W
 def test_a_default_that_moves_the_unnamed_dependency_is_found(world: Callable[[str], World]) -> None:
     with pytest.raises(AssertionError, match="the dependency was not named, and is not as it was"):
         check_unnamed_is_untouched(world(DEFAULT_MAIN))
+
+
+def test_a_commit_that_is_named_is_not_the_head_of_main(world: Callable[[str], World]) -> None:
+    """A script that always takes main would be right by chance."""
+    made = world(RIGHT.replace('engine "$REF"', "engine main"))
+    ref, commit = made.forms()[2]
+    with pytest.raises(AssertionError, match="and the checkout is at"):
+        check_named_ref_is_checked_out(made, ref, commit)
+
+
+def test_a_commit_above_the_named_one_is_not_taken_for_a_patch(world: Callable[[str], World]) -> None:
+    made = world(RIGHT.replace('engine "$REF"', f"engine {BRANCH}"))
+    for commit in made.upstream.git("rev-list", "--max-count=2", f"refs/heads/{BRANCH}").split()[1:]:
+        with pytest.raises(AssertionError, match="and the checkout is at"):
+            check_named_ref_is_checked_out(made, commit, commit)
+
+
+def test_patches_that_are_committed_are_seen_through(world: Callable[[str], World]) -> None:
+    named(
+        world(
+            RIGHT.replace(
+                "python -m", "git -c user.name=a -c user.email=a@b commit --quiet --all -m carried\n  python -m"
+            )
+        )
+    )
+
+
+@pytest.mark.parametrize("field", ["forms", "missing"])
+def test_an_override_that_asks_for_nothing_is_an_error(
+    project: Callable[..., Runs], tmp_path: Path, field: str
+) -> None:
+    """Its tests would be green without a run."""
+    override = Override("tests.yml", "test", "acme/engine", "/opt/engine", lambda _: {}, **{field: ()})
+    with pytest.raises(InputError, match=f"`{field}` is empty"):
+        World(override, project("on: push\njobs: {}\n"), tmp_path)
+
+
+def test_where_no_patch_can_misfit_the_test_is_skipped_and_not_green(
+    project: Callable[..., Runs], tmp_path: Path
+) -> None:
+    class Bare(OverrideProperties):
+        override = Override("tests.yml", "test", "acme/engine", "/opt/engine", lambda _: {})
+
+    with pytest.raises(pytest.skip.Exception, match="changes a file that is there"):
+        Bare().test_a_patch_that_does_not_fit_fails_this_step(project("on: push\njobs: {}\n"), tmp_path)
