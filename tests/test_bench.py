@@ -23,6 +23,20 @@ def bench() -> ModuleType:
     return module
 
 
+@pytest.fixture(scope="module")
+def running(bench: ModuleType) -> ModuleType:
+    """The benchmark of `workflow run`, which stands beside."""
+    assert bench.__file__ is not None
+    return importlib.import_module("workflow_run")
+
+
+@pytest.mark.parametrize(("codes", "code"), [([0], 0), ([1, 0], 0), ([1, 1], 1)])
+def test_a_bound_is_broken_where_it_is_so_in_two_measurements(bench: ModuleType, codes: list[int], code: int) -> None:
+    left = list(codes)
+    assert bench.twice(lambda: left.pop(0)) == code
+    assert left == []
+
+
 @pytest.mark.parametrize(("ratio", "code"), [(2.0, 0), (2.6, 0), (4.0, 1)])
 def test_a_ratio_above_bound_and_slack_is_red(
     bench: ModuleType, capsys: pytest.CaptureFixture[str], ratio: float, code: int
@@ -108,9 +122,8 @@ def test_a_check_of_workflows_that_takes_too_long_is_red(
 
 @pytest.mark.parametrize("slow", ["resolve", "resolve, cold", "install", "install, cold"])
 def test_a_step_that_costs_too_much_more_than_its_script_is_red(
-    bench: ModuleType, capsys: pytest.CaptureFixture[str], slow: str
+    running: ModuleType, capsys: pytest.CaptureFixture[str], slow: str
 ) -> None:
-    running = bench.running
     found = {running.BARE: 0.02, "resolve, bash": 0.005, "install, bash": 0.03}
     found |= {"resolve": 0.01, "resolve, cold": 0.1, "install": 0.03, "install, cold": 0.15}
     assert running.report(running.rows(found)) == 0
@@ -119,8 +132,8 @@ def test_a_step_that_costs_too_much_more_than_its_script_is_red(
     assert capsys.readouterr().err.count("times the script alone") == 1
 
 
-def test_a_run_that_did_not_do_its_work_is_no_measurement(bench: ModuleType, tmp_path: Path) -> None:
-    made = bench.running.Bench(tmp_path)
+def test_a_run_that_did_not_do_its_work_is_no_measurement(running: ModuleType, tmp_path: Path) -> None:
+    made = running.Bench(tmp_path)
     made.world.renew()
     with pytest.raises(RuntimeError, match="checked out"):
         made.installed()
