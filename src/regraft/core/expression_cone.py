@@ -10,9 +10,10 @@ from regraft.core.expression_evaluate import evaluate
 from regraft.core.expression_functions import STATUS
 from regraft.core.expression_known import Defined, Exactly, Fields, Known, Names, OneOf, Path
 from regraft.core.expression_tokens import ExpressionError
-from regraft.core.expression_tree import Call, Compare, Constant, Context, Every, Expression, Key, Logic, once, parts
+from regraft.core.expression_tree import Call, Compare, Constant, Context, Every, Expression, Key, Logic, parts
 from regraft.core.expression_value import Array, Value, folded
 from regraft.core.expression_written import written
+from regraft.core.once import once
 
 Variable = tuple[Names, str]
 """One thing that can have many values: a name at a place, or an expression there, by its text."""

@@ -3,14 +3,9 @@
 The language: https://docs.github.com/actions/reference/workflows-and-actions/expressions
 """
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Literal, TypeVar
+from typing import Literal
 
 from msgspec import Struct
-
-MOST_KEPT = 65_536  # answers of one function
-T = TypeVar("T")
 
 Comparison = Literal["==", "!=", "<", "<=", ">", ">="]
 
@@ -88,20 +83,3 @@ def parts(tree: Expression) -> "tuple[Expression, ...]":
             return (left, right)
         case _:
             return ()
-
-
-def once(find: Callable[[Expression], T]) -> Callable[[Expression], T]:
-    """A function that asks nothing but the tree, and is asked again and again for the same one: its answers are kept."""
-    kept: dict[int, tuple[Expression, T]] = {}  # with the tree, so that its id stays its own
-
-    @wraps(find)
-    def asked(tree: Expression) -> T:
-        found = kept.get(id(tree))
-        if found is None:
-            answer = find(tree)
-            if len(kept) >= MOST_KEPT:
-                kept.clear()
-            found = kept[id(tree)] = tree, answer
-        return found[1]
-
-    return asked

@@ -1,8 +1,9 @@
 """An expression as a text again: in one way for all that mean the same, so that the text can stand for it."""
 
 from regraft.core.expression_numbers import number_text
-from regraft.core.expression_tree import Call, Compare, Constant, Context, Every, Expression, Key, Logic, Not, once
+from regraft.core.expression_tree import Call, Compare, Constant, Context, Every, Expression, Key, Logic, Not
 from regraft.core.expression_value import Value
+from regraft.core.once import once
 from regraft.core.patterns import regex
 
 _NAME = regex(r"[A-Za-z_][A-Za-z0-9_-]*")

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from regraft.core.once import once
 from regraft.core.patterns import regex
 from regraft.core.shell_apply import apply_of
 from regraft.core.shell_values import Command, Word
@@ -61,6 +62,7 @@ def stripped(command: Command) -> tuple[Word, ...]:
     return ()
 
 
+@once
 def kind(command: Command) -> Kind:
     if apply_of(command) is not None:
         found = apply_of(command)

@@ -3,7 +3,8 @@
 from regraft.core.expression_functions import STATUS
 from regraft.core.expression_text import value_parts
 from regraft.core.expression_tree import Call as Function
-from regraft.core.expression_tree import Expression, once, parts
+from regraft.core.expression_tree import Expression, parts
+from regraft.core.once import once
 from regraft.core.workflow_trees import TRUE, both, reference
 from regraft.core.workflow_values import Condition, Place
 

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from regraft.core.expression_cone import path_of
 from regraft.core.expression_functions import STATUS
 from regraft.core.expression_known import Defined, Path
-from regraft.core.expression_tree import Call, Compare, Constant, Context, Expression, Key, Logic, Not, once, parts
+from regraft.core.expression_tree import Call, Compare, Constant, Context, Expression, Key, Logic, Not, parts
 from regraft.core.expression_written import written
+from regraft.core.once import once
 from regraft.core.workflow_graph import Graph
 from regraft.core.workflow_known import Names
 from regraft.core.workflow_trees import reference

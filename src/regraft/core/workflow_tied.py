@@ -8,7 +8,8 @@ for the same: https://github.com/actions/runner/issues/491
 from collections.abc import Iterator
 
 from regraft.core.expression_cone import path_of
-from regraft.core.expression_tree import Expression, once, parts
+from regraft.core.expression_tree import Expression, parts
+from regraft.core.once import once
 from regraft.core.workflow_conditions import condition_tree
 from regraft.core.workflow_graph import Graph, Scope
 from regraft.core.workflow_inputs import find

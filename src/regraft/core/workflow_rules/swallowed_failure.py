@@ -94,7 +94,8 @@ class _Judge:
             answer = lost_answer(self.script, one, self._goes_on)
             if answer is not None:
                 yield from self._finding(answer.at, answer.severity, answer.why, answer.fix)
-        for one in sorted(places, key=lambda at: weight(at.command) != "error"):  # of a script the worst is said
+        in_all = not self.script.shell.errexit  # of such a script the worst is said, and no more
+        for one in sorted(places, key=lambda at: in_all and weight(at.command) != "error"):
             yield from self._swallowed(one)
         if GATE.search(data):
             yield from self._lost(places)
