@@ -14,6 +14,7 @@ from typing import IO, BinaryIO
 from msgspec import Struct
 
 from regraft.adapters import effects, temporary
+from regraft.adapters.leftover import anybody_runs
 from regraft.errors import OutsideError
 
 OUTPUT_LIMIT = 256 * 1024 * 1024
@@ -266,16 +267,21 @@ def end_group(group: int, *, wait: Callable[[], object]) -> bool:
 
     `wait` is called in between: it takes note of children that have ended.
     """
-    if not _signal(group, signal.SIGTERM):
+    if not _remains(group):
         return False
+    _signal(group, signal.SIGTERM)
     deadline = time.monotonic() + GRACE
     while time.monotonic() < deadline:
         wait()
-        if not _signal(group, 0):
+        if not _remains(group):
             return True
         time.sleep(0.02)
     _signal(group, signal.SIGKILL)
     return True
+
+
+def _remains(group: int) -> bool:
+    return _signal(group, 0) and anybody_runs(group)
 
 
 def _signal(group: int, number: int) -> bool:
