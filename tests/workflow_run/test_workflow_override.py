@@ -192,3 +192,15 @@ def test_where_no_patch_can_misfit_the_test_is_skipped_and_not_green(
 
     with pytest.raises(pytest.skip.Exception, match="changes a file that is there"):
         Bare().test_a_patch_that_does_not_fit_fails_this_step(project("on: push\njobs: {}\n"), tmp_path)
+
+
+def test_a_ref_that_git_takes_for_an_option_is_found(world: Callable[[str], World]) -> None:
+    """This one changes nothing, so that a script that hands it on as an option is green."""
+    with pytest.raises(AssertionError, match="names nothing, and the job is a success"):
+        check_unresolvable_ref_fails(world(RIGHT), "--upload-pack=git-upload-pack")
+
+
+def test_a_ref_behind_two_dashes_is_no_option(world: Callable[[str], World]) -> None:
+    check_unresolvable_ref_fails(
+        world(RIGHT.replace('engine "$REF"', 'engine -- "$REF"')), "--upload-pack=git-upload-pack"
+    )
