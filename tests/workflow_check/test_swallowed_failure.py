@@ -298,6 +298,12 @@ def test_a_chain_that_nobody_wrote_by_hand_is_not_judged(found: Callable) -> Non
     assert found({"ci.yml": text}, RULE) == []
 
 
+def lines(*script: str) -> dict[str, str]:
+    """The first line is line 7."""
+    block = "".join(f"          {line}\n" for line in script)
+    return {"ci.yml": f"on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: |\n{block}"}
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -312,8 +318,7 @@ def test_a_chain_that_nobody_wrote_by_hand_is_not_judged(found: Callable) -> Non
     ],
 )
 def test_a_probe_is_no_failure(line: str, found: Callable) -> None:
-    text = f"on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: |\n          {line}\n          echo done\n"
-    assert found({"ci.yml": text}, RULE) == []
+    assert found(lines(line, "echo done"), RULE) == []
 
 
 @pytest.mark.parametrize(
@@ -326,8 +331,7 @@ def test_a_probe_is_no_failure(line: str, found: Callable) -> None:
     ],
 )
 def test_what_does_something_is_no_probe(line: str, found: Callable) -> None:
-    text = f"on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: |\n          {line}\n          echo done\n"
-    assert [one.line for one in found({"ci.yml": text}, RULE)] == [7]
+    assert [one.line for one in found(lines(line, "echo done"), RULE)] == [7]
 
 
 def test_the_worst_of_a_shell_without_e_is_said(found: Callable) -> None:
@@ -335,12 +339,6 @@ def test_the_worst_of_a_shell_without_e_is_said(found: Callable) -> None:
     lines = "".join(f"          {line}\n" for line in script.split("\n"))
     text = "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - shell: bash -l {0}\n        run: |\n" + lines
     assert [(one.severity, one.line) for one in found({"ci.yml": text}, RULE)] == [("error", 10)]
-
-
-def lines(*script: str) -> dict[str, str]:
-    """The first line is line 7."""
-    block = "".join(f"          {line}\n" for line in script)
-    return {"ci.yml": f"on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: |\n{block}"}
 
 
 @pytest.mark.parametrize(

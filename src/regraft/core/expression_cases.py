@@ -16,9 +16,6 @@ from regraft.core.expression_tree import Expression, Logic
 from regraft.core.expression_value import Value
 
 MOST_CASES = 4096
-MOST_STEPS = 300_000  # expressions looked at for one decision: a good half second
-GLANCE = 4  # likewise, to see that an expression is no constant
-MODELS = 2  # cases that are kept of what makes a name true
 FEW_CASES = 64  # so many are tried before the parts are looked at one by one
 
 

@@ -4,13 +4,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from regraft.core.expression_text import value_parts
-from regraft.core.expression_tokens import ExpressionError
 from regraft.core.expression_tree import Call
-from regraft.core.expression_value import text_of
-from regraft.core.runner_expressions import Scope
+from regraft.core.runner_expressions import Scope, fill
 from regraft.core.workflow_trees import scalar
-from regraft.core.workflow_values import Data, Job, Text
+from regraft.core.workflow_values import Data, Job, Text, Value
 from regraft.errors import InputError
 
 _LISTS = ("include", "exclude")
@@ -60,18 +60,7 @@ def _scalar(text: Text, scope: Scope) -> Any:
     parts = value_parts(text.value)
     if all(one.literal for one in parts):
         return scalar(text)
-    where = f"{text.place.path}:{text.place.line}"
-    pieces: list[str] = []
-    for part in parts:
-        if part.literal:
-            pieces.append(part.text)
-            continue
-        if part.expression is None:
-            raise InputError("expression", f"{part.text.strip()!r:.200} is no expression", where=where)
-        try:
-            if len(parts) == 1:
-                return json.loads(text_of(scope.value(Call("tojson", (part.expression,)))))
-            pieces.append(text_of(scope.value(part.expression)))
-        except ExpressionError as error:
-            raise InputError("expression", error.message, where=where) from None
-    return "".join(pieces)
+    if len(parts) > 1 or parts[0].expression is None:
+        return fill(Value(text, tuple(parts)), scope)
+    whole = replace(parts[0], expression=Call("tojson", (parts[0].expression,)))  # which may be no text
+    return json.loads(fill(Value(text, (whole,)), scope))
